@@ -293,12 +293,17 @@ impl Switch {
 
     /// Its positions, given the others.
     pub fn choices<'a>(self, now: Switches, context: impl Into<SwitchContext<'a>>) -> Vec<Choice> {
+        let context = context.into();
+        let positions = self.positions(now, context.kernel).into_iter();
+        positions.map(|it| self.choice(it, context)).collect()
+    }
+
+    /// All switches, with this one in each of its positions.
+    pub fn positions(self, now: Switches, kernel: &Kernel) -> Vec<Switches> {
         fn each<T: ValueEnum + Copy>(with: impl Fn(T) -> Switches) -> Vec<Switches> {
             T::value_variants().iter().map(|&it| with(it)).collect()
         }
-        let context = context.into();
-        let kernel = context.kernel;
-        let all = match self {
+        match self {
             Switch::Streams => each(|streams| Switches { streams, ..now }),
             Switch::HostMemory => each(|host_memory| Switches { host_memory, ..now }),
             Switch::Wait => each(|wait| Switches { wait, ..now }),
@@ -312,17 +317,18 @@ impl Switch {
                 let shapes = shapes.map(|&it| Some(it).filter(|&it| it != kernel.block()));
                 shapes.map(|block| Switches { block, ..now }).collect()
             }
-        };
-        let choice = |switches: Switches| {
-            let [label, effect, _] = self.texts(switches, kernel);
-            Choice {
-                label: lang::shown(&label),
-                effect,
-                switches,
-                unavailable: context.incompatibility(&switches),
-            }
-        };
-        all.into_iter().map(choice).collect()
+        }
+    }
+
+    /// Its position among these switches.
+    pub fn choice(self, switches: Switches, context: SwitchContext<'_>) -> Choice {
+        let [label, effect, _] = self.texts(switches, context.kernel);
+        Choice {
+            label: lang::shown(&label),
+            effect,
+            switches,
+            unavailable: context.incompatibility(&switches),
+        }
     }
 
     /// The present position: what it is called, in English as its option is; what it does, in one line;
@@ -420,9 +426,8 @@ impl Switch {
 
     /// Which of the positions is the present one.
     pub fn position(self, now: Switches, kernel: &Kernel) -> usize {
-        let choices = self.choices(now, kernel);
-        let at = choices.iter().position(|choice| choice.switches == now);
-        at.unwrap_or(0)
+        let positions = self.positions(now, kernel);
+        positions.iter().position(|it| *it == now).unwrap_or(0)
     }
 
     /// The present position in words that say which switch it is: `one stream`.
@@ -438,11 +443,10 @@ impl Switch {
         now: Switches,
         context: impl Into<SwitchContext<'a>>,
     ) -> Option<Result<Choice, String>> {
-        let choice = self.choices(now, context).into_iter().nth(at.into())?;
-        Some(match &choice.unavailable {
-            None => Ok(choice),
-            Some(why) => Err(why.clone()),
-        })
+        let context = context.into();
+        let position = *self.positions(now, context.kernel).get(usize::from(at))?;
+        let choice = self.choice(position, context);
+        Some(choice.unavailable.clone().map_or(Ok(choice), Err))
     }
 
     /// The next position that can be; otherwise why the next one cannot.
@@ -452,12 +456,12 @@ impl Switch {
         context: impl Into<SwitchContext<'a>>,
     ) -> Result<Choice, String> {
         let context = context.into();
-        let mut choices = self.choices(now, context);
-        let at = choices.iter().position(|choice| choice.switches == now);
-        choices.rotate_left(at.unwrap_or(0) + 1);
-        choices.pop(); // the present one
+        let mut positions = self.positions(now, context.kernel);
+        positions.rotate_left(self.position(now, context.kernel) + 1);
+        positions.pop(); // the present one
         let mut why = None;
-        for choice in choices {
+        for position in positions {
+            let choice = self.choice(position, context);
             match &choice.unavailable {
                 None => return Ok(choice),
                 Some(reason) => {

@@ -197,13 +197,12 @@ impl TerminalApp {
         let status = self.app.status();
         self.app.drawing.frames_per_second = self.rate.per_second(began);
         self.app.update(status.as_deref());
-        if let Some(session) = &self.app.session {
+        if let (Some(session), Some(status)) = (&self.app.session, &status) {
             if self.app.options.timeline {
                 self.timeline.update(session);
+                self.timeline.judge(status, &self.app.drawing);
             }
-            status
-                .iter()
-                .for_each(|status| self.view.update(status, session));
+            self.view.update(status, session);
         }
         let sources = self.app.sources(status.as_deref(), &self.timeline);
         let screen = &Screen::of(sources);

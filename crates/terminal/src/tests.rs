@@ -48,6 +48,7 @@ impl View {
 
     /// Paints a frame on a screen of so many columns and rows.
     fn paint(&mut self, [columns, rows]: [u16; 2]) -> Terminal<TestBackend> {
+        self.timeline.judge(&self.status, &self.drawing);
         let sources = Sources {
             status: Some(&self.status),
             options: &self.options,

@@ -7,9 +7,9 @@ use crate::finding::{ComparisonTexts, Headline, headline};
 use crate::lab::Lab;
 use crate::picture::{LiveArea, live_area};
 use crate::{
-    Action, Chart, Diagnosis, Drawing, EditOverlay, EmergencySave, Figures, LadderChart,
-    LectureOptions, LecturePanel, LectureRun, LessonScreen, Lessons, Population, PopulationChart,
-    RecordedTexts, RungSource, SidePanel, Timeline, Tool, ViewAction, ViewOptions, say_last, theme,
+    Action, Chart, Drawing, EditOverlay, EmergencySave, Figures, LadderChart, LectureOptions,
+    LecturePanel, LectureRun, LessonScreen, Lessons, Population, PopulationChart, RecordedTexts,
+    RungSource, SidePanel, Timeline, Tool, ViewAction, ViewOptions, say_last, theme,
 };
 use lang::{Message, message, tr};
 use life::Size;
@@ -21,6 +21,8 @@ use std::io;
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Instant;
+
+use ViewAction::*;
 
 /// Wakes the window because something has changed; cheap, from any thread.
 pub type Wake = Arc<dyn Fn() + Send + Sync>;
@@ -131,20 +133,18 @@ impl App {
 
     /// Does a key that moves the camera, for lattices of this size in panels of so many pixels.
     pub fn move_camera(&mut self, action: ViewAction, size: Size, panel: [u32; 2]) {
-        let pattern = (action == ViewAction::Fit)
-            .then(|| self.pattern())
-            .flatten();
+        let pattern = (action == Fit).then(|| self.pattern()).flatten();
         let camera = &mut self.options.camera;
         let eighth = panel.map(|side| f64::from(side) / 8.0);
         let mut pan = |[x, y]: [f64; 2]| camera.pan([x * eighth[0], y * eighth[1]], size, panel);
         match action {
-            ViewAction::ZoomIn => camera.zoom(1.5, size, panel),
-            ViewAction::ZoomOut => camera.zoom(1.0 / 1.5, size, panel),
-            ViewAction::PanLeft => pan([1.0, 0.0]),
-            ViewAction::PanRight => pan([-1.0, 0.0]),
-            ViewAction::PanUp => pan([0.0, 1.0]),
-            ViewAction::PanDown => pan([0.0, -1.0]),
-            ViewAction::Fit => camera.toggle_fit(size, panel, pattern),
+            ZoomIn => camera.zoom(1.5, size, panel),
+            ZoomOut => camera.zoom(1.0 / 1.5, size, panel),
+            PanLeft => pan([1.0, 0.0]),
+            PanRight => pan([-1.0, 0.0]),
+            PanUp => pan([0.0, 1.0]),
+            PanDown => pan([0.0, -1.0]),
+            Fit => camera.toggle_fit(size, panel, pattern),
             _ => {}
         }
     }
@@ -246,31 +246,31 @@ impl App {
             Action::Session(SessionAction::ToggleBlockTimestamps) => self.toggle_block_timestamps(),
             Action::Session(action) => self.send(action),
             Action::View(view) => match view {
-                ViewAction::ToggleSingle => options.single ^= true,
-                ViewAction::ToggleMinimap => options.hides_minimap ^= true,
-                ViewAction::ToggleCauses => self.toggle_side(SidePanel::Causes),
-                ViewAction::ToggleLab => self.toggle_side(SidePanel::Lab),
-                ViewAction::ToggleLadder => self.toggle_side(SidePanel::Ladder),
-                ViewAction::ToggleSource => self.toggle_source(),
-                ViewAction::TogglePopulation => self.toggle_side(SidePanel::Population),
-                ViewAction::TogglePopulationOfAll => {
+                ToggleSingle => options.single ^= true,
+                ToggleMinimap => options.hides_minimap ^= true,
+                ToggleCauses => self.toggle_side(SidePanel::Causes),
+                ToggleLab => self.toggle_side(SidePanel::Lab),
+                ToggleLadder => self.toggle_side(SidePanel::Ladder),
+                ToggleSource => self.toggle_source(),
+                TogglePopulation => self.toggle_side(SidePanel::Population),
+                TogglePopulationOfAll => {
                     options.population_of_all ^= true;
                     if options.side != Some(SidePanel::Population) {
                         self.toggle_side(SidePanel::Population);
                     }
                 }
-                ViewAction::ToggleLessons => self.with_lessons(Lessons::toggle),
-                ViewAction::OpenLesson => self.with_lessons(Lessons::open_selected),
-                ViewAction::MeasureSpeedup => self.with_lessons(Lessons::measure_speedup),
-                ViewAction::MeasureAgain => self.with_lessons(Lessons::measure_again),
-                ViewAction::ToggleLecture => self.toggle_lecture(),
-                ViewAction::NextPage => self.turn_page(true),
-                ViewAction::PreviousPage => self.turn_page(false),
-                ViewAction::Predict(choice) => self.predict(choice.into()),
-                ViewAction::NextTheme => self.next_theme(),
-                ViewAction::TogglePresentation => options.presentation ^= true,
-                ViewAction::NextLanguage => lang::set(lang::language().other()),
-                ViewAction::Escape => return self.escape(),
+                ToggleLessons => self.with_lessons(Lessons::toggle),
+                OpenLesson => self.with_lessons(Lessons::open_selected),
+                MeasureSpeedup => self.with_lessons(Lessons::measure_speedup),
+                MeasureAgain => self.with_lessons(Lessons::measure_again),
+                ToggleLecture => self.toggle_lecture(),
+                NextPage => self.turn_page(true),
+                PreviousPage => self.turn_page(false),
+                Predict(choice) => self.predict(choice.into()),
+                NextTheme => self.next_theme(),
+                TogglePresentation => options.presentation ^= true,
+                NextLanguage => lang::set(lang::language().other()),
+                Escape => return self.escape(),
                 _ => return Some(action),
             },
             Action::Edit(_) => return Some(action),
@@ -296,7 +296,7 @@ impl App {
             // From a page to the list, from the list to the panels.
             self.with_lessons(Lessons::go_up);
         } else if options.timeline {
-            return Some(ViewAction::ToggleTimeline.into());
+            return Some(ToggleTimeline.into());
         } else if options.shown_source().is_some() {
             options.source = None;
         } else if let Some(side) = options.side {
@@ -306,7 +306,7 @@ impl App {
         } else if options.presentation {
             options.presentation = false;
         } else if self.drawing.fullscreen {
-            return Some(ViewAction::ToggleFullscreen.into());
+            return Some(ToggleFullscreen.into());
         } else if self.open_lecture().is_some() {
             self.toggle_lecture();
         }
@@ -554,17 +554,9 @@ impl Screen {
         };
         let compared = status.lab.comparison.as_ref();
         let timeline = Some(sources.timeline).filter(|_| options.timeline);
-        let chart = timeline.and_then(|it| it.chart.clone());
         // While A and B are compared it is not measured.
-        let overlap = options.timeline && compared.is_none();
-        let overlap = overlap.then(|| {
-            let draws = sources.drawing.adapter.as_ref();
-            let is_drawn_here = draws.is_some_and(|it| it.is_one_of(&status.engine.devices));
-            let judged = chart
-                .as_ref()
-                .and_then(|it| Diagnosis::of(&it.round, status, is_drawn_here));
-            OverlapTexts::of(judged, status)
-        });
+        let judged = timeline.filter(|_| compared.is_none());
+        let overlap = judged.map(|it| OverlapTexts::of(it.diagnosis.as_ref(), status));
         let beside = |panel| Some(status).filter(|_| options.side == Some(panel));
         let kernel = options.shown_source();
         let kernel = kernel.and_then(|at| status.setting.kernels().nth(at));
@@ -574,7 +566,7 @@ impl Screen {
             recorded: RecordedTexts::of(status),
             comparison: compared.map(|both| ComparisonTexts::of(both, status.setting.kernel)),
             overlap,
-            round: chart,
+            round: timeline.and_then(|it| it.chart.clone()),
             round_before: timeline.and_then(|it| it.before.clone()),
             lab: beside(SidePanel::Lab).map(Lab::of),
             ladder: beside(SidePanel::Ladder).map(LadderChart::of),

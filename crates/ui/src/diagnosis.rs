@@ -12,7 +12,8 @@ use crate::actions::Setting;
 use crate::numbers::time_us;
 use crate::timeline::host_us;
 use crate::{Action, ViewAction};
-use engine::{HostMemory, Span, StreamId};
+use Cause::*;
+use engine::{HostMemory, Kernel, Span, StreamId};
 use lang::tr;
 use moments::Moments;
 use session::trace::{StepKind, TimedRound};
@@ -20,6 +21,7 @@ use session::{
     Order, SessionAction, Status, Streams, Switch, Switches, TransferChoice, Wait, median,
 };
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 mod moments;
 
@@ -41,7 +43,7 @@ const MAX_QUEUES: u32 = 32;
 const BOUND: f64 = 0.75;
 
 /// What keeps ops of different streams from running at once.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Cause {
     /// Ops that could run wait for others of the same stream.
     SharedStream,
@@ -77,19 +79,19 @@ pub enum Cause {
 
 /// The causes that moments are charged to; all but the last are named wherever they take long enough.
 const CHARGED: [Cause; 13] = [
-    Cause::SharedStream,
-    Cause::Events,
-    Cause::PageableCopies,
-    Cause::HostWaits,
-    Cause::IssueOrder,
-    Cause::Calls,
-    Cause::UnitsFull,
-    Cause::CopyEngine,
-    Cause::FewQueues,
-    Cause::ShortKernels,
-    Cause::WindowDraws,
-    Cause::Delayed,
-    Cause::LongestStream,
+    SharedStream,
+    Events,
+    PageableCopies,
+    HostWaits,
+    IssueOrder,
+    Calls,
+    UnitsFull,
+    CopyEngine,
+    FewQueues,
+    ShortKernels,
+    WindowDraws,
+    Delayed,
+    LongestStream,
 ];
 
 /// A cause, what it takes of a round, and both in words.
@@ -131,7 +133,7 @@ impl Evidence {
 }
 
 /// What is said of a round as a whole.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Verdict {
     /// Ops overlap; by how much is not known yet.
     Measuring,
@@ -143,27 +145,38 @@ pub enum Verdict {
     Overlap,
 }
 
-/// How much of a timed round overlaps, and what keeps it from overlapping more.
-#[derive(Clone, PartialEq, Debug)]
+/// How much of a timed round overlaps, and what each cause takes of it. It is made where a round or the times
+/// of its ops alone are new; the words are made where they are shown.
+#[derive(Clone, Debug)]
 pub struct Diagnosis {
+    round: Arc<TimedRound>,
+    /// Whether the CPU computes: its memory is all alike, and a graph saves no calls.
+    is_cpu: bool,
+    /// The copy engines of a device.
+    copy_engines: u32,
+    /// The hardware queues, where they are known.
+    queues: Option<u32>,
+    /// Whether the window is drawn by a device that computes.
+    is_drawn_here: bool,
+    moments: Moments,
     /// How long the round took, in microseconds.
-    pub round_us: f64,
-    /// Of the time in which ops run, the part in which those of several streams do, from 0 to 1.
-    pub overlapping: f64,
-    /// The part of the round in which the busiest GPU only exchanges halos and steps no band; see
-    /// [`TimedRound::exchange_share`].
-    pub exchange: Option<f64>,
+    round_us: f64,
+    /// How long the host was inside its calls, in microseconds.
+    host_us: f64,
+    streams: usize,
+    shares_streams: bool,
+    launch_us: f64,
     /// How much overlap saves; `None` until the ops' times alone are measured.
-    pub overlap: Option<Overlap>,
-    /// The causes that matter: what the setting makes, the most expensive first, then what delays the
-    /// round. Where nothing overlaps or overlap gains nothing, there is one at least.
-    pub causes: Vec<Evidence>,
+    overlap: Option<Overlap>,
+    /// By how much the round could be shorter if everything overlapped that can, in microseconds;
+    /// `None` until the ops' times alone are measured.
+    saving_us: Option<f64>,
 }
 
 impl Diagnosis {
     /// Judges a round of this session; `None` if nothing ran in it. `is_drawn_here` says whether the
     /// window is drawn by a device that computes.
-    pub fn of(round: &TimedRound, status: &Status, is_drawn_here: bool) -> Option<Diagnosis> {
+    pub fn of(round: &Arc<TimedRound>, status: &Status, is_drawn_here: bool) -> Option<Diagnosis> {
         let (start, end) = round.bounds()?;
         let round_us = end.as_us() - start.as_us();
         let isolated = status.lab.isolated.as_deref();
@@ -187,15 +200,12 @@ impl Diagnosis {
         };
         let lengths = launches().map(|op| (op.end - op.start) as f64 / 1e3);
         let overlap = is_measured.then(|| Overlap::of(&ops, round_us, host_us));
-        let mut judge = Judge {
-            round,
-            status,
-            is_cpu: status.engine.is_cpu(),
-            copy_engines: status
-                .engine
-                .devices
-                .first()
-                .map_or(0, |it| it.copy_engines),
+        let engine = &status.engine;
+        let mut diagnosis = Diagnosis {
+            round: round.clone(),
+            is_cpu: engine.is_cpu(),
+            copy_engines: engine.devices.first().map_or(0, |it| it.copy_engines),
+            queues: engine.queues,
             is_drawn_here,
             moments: Moments::default(),
             round_us,
@@ -206,25 +216,20 @@ impl Diagnosis {
             saving_us: overlap
                 .as_ref()
                 .map(|overlap| round_us - shortest_us(&ops, overlap)),
-        };
-        judge.moments = Moments::of(&ops, &judge);
-        let mut diagnosis = Diagnosis {
-            round_us,
-            overlapping: judge.moments.overlapping(),
-            exchange: round.exchange_share(),
             overlap,
-            causes: judge.causes(),
         };
-        let needs_cause = matches!(diagnosis.verdict(), Verdict::NoOverlap | Verdict::NoGain);
-        if needs_cause && diagnosis.causes.is_empty() {
-            diagnosis.causes.push(judge.main_cause());
-        }
+        diagnosis.moments = Moments::of(&ops, &diagnosis);
         Some(diagnosis)
+    }
+
+    /// Of the time in which ops run, the part in which those of several streams do, from 0 to 1.
+    pub fn overlapping(&self) -> f64 {
+        self.moments.overlapping()
     }
 
     /// What is said of the round.
     pub fn verdict(&self) -> Verdict {
-        if self.overlapping < MIN_OVERLAPPING {
+        if self.overlapping() < MIN_OVERLAPPING {
             return Verdict::NoOverlap;
         }
         match &self.overlap {
@@ -233,27 +238,6 @@ impl Diagnosis {
             Some(_) => Verdict::Overlap,
         }
     }
-}
-
-/// A round while its moments are charged and its causes are found.
-struct Judge<'a> {
-    round: &'a TimedRound,
-    status: &'a Status,
-    /// Whether the CPU computes: its memory is all alike, and a graph saves no calls.
-    is_cpu: bool,
-    /// The copy engines of a device.
-    copy_engines: u32,
-    is_drawn_here: bool,
-    moments: Moments,
-    round_us: f64,
-    /// How long the host was inside its calls, in microseconds.
-    host_us: f64,
-    streams: usize,
-    shares_streams: bool,
-    launch_us: f64,
-    /// By how much the round could be shorter if everything overlapped that can, in microseconds;
-    /// `None` until the ops' times alone are measured.
-    saving_us: Option<f64>,
 }
 
 /// How long a round of these ops takes at least, in microseconds, on the same device: as long as its
@@ -271,10 +255,10 @@ fn shortest_us(ops: &[TimedOp<'_>], overlap: &Overlap) -> f64 {
     bounds.fold(0.0, f64::max)
 }
 
-impl Judge<'_> {
+impl Diagnosis {
     /// Whether a round issued op by op uses more streams than there are hardware queues.
     fn lacks_queues(&self) -> bool {
-        let queues = self.status.engine.queues.filter(|_| !self.round.replayed);
+        let queues = self.queues.filter(|_| !self.round.replayed);
         queues.is_some_and(|queues| self.streams > queues as usize)
     }
 
@@ -286,29 +270,31 @@ impl Judge<'_> {
     /// What an op is charged to that is slower or later than by itself.
     fn delay(&self) -> Cause {
         if self.is_drawn_here {
-            Cause::WindowDraws
+            WindowDraws
         } else {
-            Cause::Delayed
+            Delayed
         }
     }
 
-    /// The causes that matter, in their order.
-    fn causes(&self) -> Vec<Evidence> {
+    /// The causes that matter: what the setting makes, the most expensive first, then what delays the
+    /// round. Where nothing overlaps or overlap gains nothing, there is one at least. With this kernel, what
+    /// takes each away.
+    pub fn causes(&self, kernel: &Kernel) -> Vec<Evidence> {
         let at_least = |us: Option<f64>, part: f64| us.is_none_or(|us| us >= part * self.round_us);
-        let matters = |it: &Evidence| {
+        let matters = |cause: &Cause| {
             // A graph is one call already.
-            let is_of_graph = self.round.replayed && it.cause == Cause::Calls;
-            let is_named = it.cause != Cause::LongestStream && !is_of_graph;
-            is_named && at_least(it.us, MIN_PART) && at_least(it.cost_us, MIN_COST)
+            let is_of_graph = self.round.replayed && *cause == Calls;
+            let is_named = *cause != LongestStream && !is_of_graph;
+            let has_cost = at_least(self.cost_us(*cause), MIN_COST);
+            is_named && at_least(self.us(*cause), MIN_PART) && has_cost
         };
-        let all = CHARGED.into_iter().map(|cause| self.finding(cause));
-        let mut causes: Vec<_> = all.filter(matters).collect();
-        let cost = |it: &Evidence| it.cost_us.or(it.us).unwrap_or(f64::MAX);
-        let is_delay = |it: &Evidence| matches!(it.cause, Cause::WindowDraws | Cause::Delayed);
+        let mut causes: Vec<Cause> = CHARGED.into_iter().filter(matters).collect();
+        let cost = |it: Cause| self.cost_us(it).or(self.us(it)).unwrap_or(f64::MAX);
+        let is_delay = |it: &Cause| matches!(it, WindowDraws | Delayed);
         // A delay comes and goes; what the setting makes stays.
         causes.sort_by(|a, b| {
             let order = is_delay(a).cmp(&is_delay(b));
-            order.then(cost(b).total_cmp(&cost(a)))
+            order.then(cost(*b).total_cmp(&cost(*a)))
         });
         // With one stream per device nothing else can be the first reason. Delays may leave little time
         // to a shared stream, but without them its ops would run one by one, too.
@@ -317,19 +303,26 @@ impl Judge<'_> {
             _ => matches!(self.round.switches.streams, Streams::One | Streams::Default),
         };
         let first = match self.only_stream() {
-            None if is_shared && causes.first().is_some_and(is_delay) => Some(Cause::SharedStream),
+            None if is_shared && causes.first().is_some_and(is_delay) => Some(SharedStream),
             only => only,
         };
-        causes.splice(0..0, first.map(|cause| self.finding(cause)));
+        causes.splice(0..0, first);
+        let needs_cause = matches!(self.verdict(), Verdict::NoOverlap | Verdict::NoGain);
+        if needs_cause && causes.is_empty() {
+            causes.push(self.main_cause());
+        }
         causes
+            .into_iter()
+            .map(|it| self.evidence(it, kernel))
+            .collect()
     }
 
     /// Why there is nothing that could run in another stream.
     fn only_stream(&self) -> Option<Cause> {
         match self.round.switches.streams {
             _ if self.streams > 1 => None,
-            _ if self.instances() <= 1 => Some(Cause::OneInstance),
-            Streams::Batch => Some(Cause::Batch),
+            _ if self.instances() <= 1 => Some(OneInstance),
+            Streams::Batch => Some(Batch),
             _ => None,
         }
     }
@@ -345,52 +338,57 @@ impl Judge<'_> {
     }
 
     /// The cause that takes the longest, where none takes long.
-    fn main_cause(&self) -> Evidence {
+    fn main_cause(&self) -> Cause {
         let ns = |cause: &Cause| self.moments.tally(*cause).ns;
         let longest = CHARGED.into_iter().max_by(|a, b| ns(a).total_cmp(&ns(b)));
         let longest = longest.filter(|_| !self.shares_streams || self.streams > 1);
-        self.finding(longest.unwrap_or(Cause::SharedStream))
+        longest.unwrap_or(SharedStream)
     }
 
     /// How long the host was inside other calls before it made the last launch, in microseconds, if
     /// another order changes when that is: not where calls take most of the round.
     fn before_last_launch_us(&self) -> f64 {
+        let switches = &self.round.switches;
+        if !switches.order.is_depth_first() || self.is_bound_by_calls() {
+            return 0.0;
+        }
         let kind = |call: &Span| Some(self.round.steps.get(call.step as usize)?.kind);
         let is_launch = |call: &&Span| kind(call) == Some(StepKind::Launch);
         let host = || self.round.host.iter();
-        let Some(last) = host().filter(is_launch).map(|call| call.start).max() else {
-            return 0.0;
-        };
-        if !self.round.switches.order.is_depth_first() || self.is_bound_by_calls() {
-            return 0.0;
-        }
-        let is_pinned = self.round.switches.host_memory == HostMemory::Pinned;
-        let others = host().filter(|call| match kind(call) {
-            Some(StepKind::Support) => call.start < last,
-            // A copy to pageable memory blocks in any order.
-            Some(StepKind::Download) => call.start < last && is_pinned,
-            _ => false,
-        });
+        let last = host().filter(is_launch).map(|call| call.start).max();
+        // A copy to pageable memory blocks in any order.
+        let is_pinned = switches.host_memory == HostMemory::Pinned;
+        let is_other = |kind| kind == StepKind::Support || kind == StepKind::Download && is_pinned;
+        let others = host().filter(|it| Some(it.start) < last && kind(it).is_some_and(is_other));
         others.map(|call| call.length().as_us()).sum()
     }
 
-    fn finding(&self, cause: Cause) -> Evidence {
-        let is_timed = CHARGED.contains(&cause);
-        let us = is_timed.then(|| match cause {
-            Cause::IssueOrder => self.before_last_launch_us(),
+    /// See [`Evidence::us`].
+    fn us(&self, cause: Cause) -> Option<f64> {
+        CHARGED.contains(&cause).then(|| match cause {
+            IssueOrder => self.before_last_launch_us(),
             _ => self.moments.tally(cause).ns / 1e3,
-        });
-        let cost = |(us, saving): (f64, f64)| match cause {
+        })
+    }
+
+    /// See [`Evidence::cost_us`].
+    fn cost_us(&self, cause: Cause) -> Option<f64> {
+        let (us, saving) = self.us(cause).zip(self.saving_us)?;
+        let cost = match cause {
             // The same work takes as much of the device.
-            Cause::UnitsFull | Cause::CopyEngine => {
+            UnitsFull | CopyEngine => {
                 us * (1.0 - 1.0 / self.moments.tally(cause).demand().max(1.0))
             }
             // And as many calls.
-            Cause::IssueOrder => us.min(saving).min(self.round_us - self.host_us),
+            IssueOrder => us.min(saving).min(self.round_us - self.host_us),
             _ => us.min(saving),
         };
-        let cost_us = us.zip(self.saving_us).map(|both| cost(both).max(0.0));
-        let (remedy, action) = self.remedy(cause);
+        Some(cost.max(0.0))
+    }
+
+    fn evidence(&self, cause: Cause, kernel: &Kernel) -> Evidence {
+        let (us, cost_us) = (self.us(cause), self.cost_us(cause));
+        let (remedy, action) = self.remedy(cause, kernel);
         Evidence {
             cause,
             us,
@@ -407,31 +405,31 @@ impl Judge<'_> {
     fn reason(&self, cause: Cause) -> &'static str {
         let switches = &self.round.switches;
         match cause {
-            Cause::OneInstance => tr!("one lattice has one stream"),
-            Cause::SharedStream if switches.order == Order::Own && self.streams == 1 => {
+            OneInstance => tr!("one lattice has one stream"),
+            SharedStream if switches.order == Order::Own && self.streams == 1 => {
                 tr!("your round has one stream, which runs its operations one after the other")
             }
-            Cause::SharedStream if switches.order == Order::Own => {
+            SharedStream if switches.order == Order::Own => {
                 tr!("your round has several lattices in one stream")
             }
-            Cause::SharedStream if switches.streams == Streams::Default => {
+            SharedStream if switches.streams == Streams::Default => {
                 tr!("the default stream runs its operations one after the other")
             }
-            Cause::SharedStream => tr!("one stream runs its operations one after the other"),
-            Cause::Events => tr!("operations wait for events of other streams"),
-            Cause::Batch => tr!("one launch steps all lattices, then one copy runs"),
-            Cause::PageableCopies => tr!("the host waits in each copy to pageable memory"),
-            Cause::HostWaits => tr!("the host waits for each lattice before it issues the next"),
-            Cause::IssueOrder => tr!("each lattice's copy is issued before the next launch"),
-            Cause::Calls => tr!("the launches are shorter than the calls that issue them"),
-            Cause::UnitsFull if self.is_cpu => tr!("the launches keep all CPU cores busy"),
-            Cause::UnitsFull => tr!("the launches fill the SMs"),
-            Cause::CopyEngine => tr!("the copy engine makes one copy at a time"),
-            Cause::FewQueues => tr!("there are more streams than hardware queues"),
-            Cause::ShortKernels => tr!("each kernel is over before the next one starts"),
-            Cause::WindowDraws => tr!("the window is drawn on the same device"),
-            Cause::Delayed => tr!("the round was delayed by the host or by other programs"),
-            Cause::LongestStream => tr!("one stream has most of the work"),
+            SharedStream => tr!("one stream runs its operations one after the other"),
+            Events => tr!("operations wait for events of other streams"),
+            Batch => tr!("one launch steps all lattices, then one copy runs"),
+            PageableCopies => tr!("the host waits in each copy to pageable memory"),
+            HostWaits => tr!("the host waits for each lattice before it issues the next"),
+            IssueOrder => tr!("each lattice's copy is issued before the next launch"),
+            Calls => tr!("the launches are shorter than the calls that issue them"),
+            UnitsFull if self.is_cpu => tr!("the launches keep all CPU cores busy"),
+            UnitsFull => tr!("the launches fill the SMs"),
+            CopyEngine => tr!("the copy engine makes one copy at a time"),
+            FewQueues => tr!("there are more streams than hardware queues"),
+            ShortKernels => tr!("each kernel is over before the next one starts"),
+            WindowDraws => tr!("the window is drawn on the same device"),
+            Delayed => tr!("the round was delayed by the host or by other programs"),
+            LongestStream => tr!("one stream has most of the work"),
         }
     }
 
@@ -444,7 +442,7 @@ impl Judge<'_> {
         );
         let demand = format!("{:.1}", self.moments.tally(cause).demand());
         let figure = match cause {
-            Cause::Calls => tr!(
+            Calls => tr!(
                 "{calls} operations in {us}",
                 calls = if self.round.replayed {
                     1
@@ -453,24 +451,24 @@ impl Judge<'_> {
                 },
                 us = time_us(self.host_us)
             ),
-            Cause::UnitsFull if self.is_cpu => {
-                tr!("{demand}× the available cores", demand = demand)
+            UnitsFull if self.is_cpu => {
+                tr!("{demand}× the available cores")
             }
-            Cause::UnitsFull => tr!("{demand}× the available SMs", demand = demand),
-            Cause::CopyEngine => tr!("{copies} copies at a time", copies = demand),
-            Cause::FewQueues => tr!(
+            UnitsFull => tr!("{demand}× the available SMs"),
+            CopyEngine => tr!("{copies} copies at a time", copies = demand),
+            FewQueues => tr!(
                 "{streams} streams in {queues} queues",
                 streams = self.streams,
-                queues = self.status.engine.queues.unwrap_or(0)
+                queues = self.queues.unwrap_or(0)
             ),
-            Cause::ShortKernels => tr!("a launch takes {us}", us = time_us(self.launch_us)),
+            ShortKernels => tr!("a launch takes {us}", us = time_us(self.launch_us)),
             _ => return part,
         };
         format!("{part} · {figure}")
     }
 
     /// What takes a cause away, in words, and the action that does so.
-    fn remedy(&self, cause: Cause) -> (String, Option<Action>) {
+    fn remedy(&self, cause: Cause, kernel: &Kernel) -> (String, Option<Action>) {
         let with_key = |key: &str, what: &str, action: Action| {
             let text = tr!("{label}: {value}", label = key, value = what);
             (text, Some(action))
@@ -481,7 +479,7 @@ impl Judge<'_> {
         };
         let at_start = |option: &str| (tr!("at the next start: {}", option), None);
         // The position of a switch, other than the present one, that is like this and can be taken.
-        let (now, kernel) = (self.round.switches, self.status.setting.kernel);
+        let now = self.round.switches;
         let turned = |switch: Switch, wanted: fn(&Switches) -> bool| {
             let choices = switch.choices(now, kernel);
             let at = choices.iter().position(|choice| {
@@ -493,38 +491,38 @@ impl Judge<'_> {
             Some(with_key(switch.key(), &what, action.into()))
         };
         let remedy = match cause {
-            Cause::OneInstance => Some(by_action(SessionAction::DoubleInstances.into())),
-            Cause::SharedStream if now.order != Order::Own => {
+            OneInstance => Some(by_action(SessionAction::DoubleInstances.into())),
+            SharedStream if now.order != Order::Own => {
                 turned(Switch::Streams, |it| it.streams == Streams::PerInstance)
             }
-            Cause::Batch => turned(Switch::Streams, |it| it.streams == Streams::PerInstance),
-            Cause::PageableCopies => turned(Switch::HostMemory, |it| {
+            Batch => turned(Switch::Streams, |it| it.streams == Streams::PerInstance),
+            PageableCopies => turned(Switch::HostMemory, |it| {
                 it.host_memory == HostMemory::Pinned
             }),
-            Cause::HostWaits => turned(Switch::Wait, |it| it.wait == Wait::Poll),
-            Cause::IssueOrder | Cause::SharedStream | Cause::Events => {
+            HostWaits => turned(Switch::Wait, |it| it.wait == Wait::Poll),
+            IssueOrder | SharedStream | Events => {
                 turned(Switch::Order, |it| it.order == Order::Breadth)
             }
-            Cause::Calls => {
+            Calls => {
                 let by_graph = || turned(Switch::Graphs, |it| it.graphs);
                 let by_batch = || turned(Switch::Streams, |it| it.streams == Streams::Batch);
                 let graph_saves = !self.is_cpu && !self.round.replayed;
                 graph_saves.then(by_graph).flatten().or_else(by_batch)
             }
-            Cause::UnitsFull => Some(by_action(ViewAction::Prompt(Setting::Size).into())),
-            Cause::CopyEngine if now.transfer == TransferChoice::Cells => {
+            UnitsFull => Some(by_action(ViewAction::Prompt(Setting::Size).into())),
+            CopyEngine if now.transfer == TransferChoice::Cells => {
                 turned(Switch::Transfer, |it| it.transfer == TransferChoice::Auto)
             }
-            Cause::FewQueues => {
-                let can_have_more = self.status.engine.queues < Some(MAX_QUEUES);
+            FewQueues => {
+                let can_have_more = self.queues < Some(MAX_QUEUES);
                 can_have_more.then(|| at_start("--connections 32"))
             }
-            Cause::ShortKernels => {
+            ShortKernels => {
                 let prompt = ViewAction::Prompt(Setting::GenerationsPerRound);
                 Some(by_action(prompt.into()))
             }
-            Cause::WindowDraws => Some(at_start("--adapter")),
-            Cause::CopyEngine | Cause::Delayed | Cause::LongestStream => None,
+            WindowDraws => Some(at_start("--adapter")),
+            CopyEngine | Delayed | LongestStream => None,
         };
         remedy.unwrap_or_default()
     }
@@ -540,7 +538,7 @@ impl Judge<'_> {
 // needs.
 
 /// What a round's ops share, and what one of them may be short of.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Resource {
     /// The host: its calls come one after the other.
     Host,
@@ -629,36 +627,38 @@ pub struct OverlapTexts {
 
 impl OverlapTexts {
     /// Of the round that is drawn, as it was judged, if there is one.
-    pub fn of(diagnosis: Option<Diagnosis>, status: &Status) -> OverlapTexts {
+    pub fn of(diagnosis: Option<&Diagnosis>, status: &Status) -> OverlapTexts {
         let round_time = |us| tr!("time per round: {} (median)", time_us(us));
+        let kernel = status.setting.kernel;
+        let causes = diagnosis.map_or(Vec::new(), |it| it.causes(kernel));
         OverlapTexts {
-            overlap: overlap_in_words(diagnosis.as_ref(), status),
-            tip: describe(diagnosis.as_ref(), status),
+            overlap: overlap_in_words(diagnosis, &causes, status),
+            tip: describe(diagnosis, status),
             round_time: status.rates.round_us.map_or(String::new(), round_time),
-            main_cause: diagnosis.as_ref().map_or(String::new(), main_cause),
-            causes: diagnosis.map_or(Vec::new(), |it| it.causes),
+            main_cause: main_cause(diagnosis, &causes),
+            causes,
         }
     }
 }
 
 /// How much of a round overlaps, or why nothing does, in a sentence.
-fn overlap_in_words(diagnosis: Option<&Diagnosis>, status: &Status) -> String {
+fn overlap_in_words(diagnosis: Option<&Diagnosis>, causes: &[Evidence], status: &Status) -> String {
     let Some(round) = diagnosis else {
         return match status.lab.recording {
             None => tr!("overlap: measuring …").into(),
             Some(_) => tr!("not recorded").into(),
         };
     };
-    let reason = round.causes.first().map_or("", |it| it.reason);
+    let reason = causes.first().map_or("", |it| it.reason);
     let overlap = match (round.verdict(), &round.overlap) {
-        (Verdict::NoOverlap, _) => return tr!("No overlap: {reason}", reason = reason),
-        (Verdict::NoGain, _) => return tr!("No gain from overlap: {reason}", reason = reason),
+        (Verdict::NoOverlap, _) => return tr!("No overlap: {reason}"),
+        (Verdict::NoGain, _) => return tr!("No gain from overlap: {reason}"),
         (Verdict::Overlap, Some(overlap)) => overlap,
         (Verdict::Overlap | Verdict::Measuring, _) => return tr!("overlap: measuring …").into(),
     };
     let factor = format!("{:.1}", overlap.factor());
     let Some(&(resource, us)) = overlap.bounds.first() else {
-        return tr!("overlap {factor}×", factor = factor);
+        return tr!("overlap {factor}×");
     };
     let most = overlap.alone_us / us;
     let by = match resource {
@@ -670,23 +670,18 @@ fn overlap_in_words(diagnosis: Option<&Diagnosis>, status: &Status) -> String {
     };
     // The slowest resource is busy (nearly) all the time.
     if most < 1.05 * overlap.factor() {
-        return tr!(
-            "overlap {factor}×, all that the bottleneck allows: {}",
-            by,
-            factor = factor
-        );
+        return tr!("overlap {factor}×, all that the bottleneck allows: {}", by);
     }
     tr!(
         "overlap {factor}× · at most {most}× (bottleneck: {})",
         by,
-        factor = factor,
         most = format_args!("{most:.1}")
     )
 }
 
 /// The first cause, in one line beside the verdict.
-fn main_cause(round: &Diagnosis) -> String {
-    let Some(first) = round.causes.first() else {
+fn main_cause(diagnosis: Option<&Diagnosis>, causes: &[Evidence]) -> String {
+    let (Some(round), [first, ..]) = (diagnosis, causes) else {
         return String::new();
     };
     // Where nothing overlaps, the verdict says what it is.
@@ -711,13 +706,12 @@ fn describe(diagnosis: Option<&Diagnosis>, status: &Status) -> Vec<String> {
         let [alone, together] = [overlap.alone_us, overlap.round_us()].map(time_us);
         lines.push(tr!(
             "one at a time: {alone} · together: {together} (the round that is drawn)",
-            alone = alone,
             together = together
         ));
     }
     lines.push(tr!("1×: one operation at a time; 4×: on average four at once").into());
     lines.push(tr!("Below 1×: the round also waits, for the host or for other programs").into());
-    if let Some(part) = diagnosis.and_then(|it| it.exchange) {
+    if let Some(part) = diagnosis.and_then(|it| it.round.exchange_share()) {
         lines.push(tr!(
             "a GPU only copies halos, or waits for them, in {}% of the round",
             format_args!("{:.1}", 100.0 * part)

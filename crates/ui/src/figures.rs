@@ -11,8 +11,10 @@ use session::{
     KernelChoice, Pace, SessionAction, Status, StopWhenStill, Streams, Switch, recorded_in_words,
 };
 
+use Urgency::*;
+
 /// Whether rounds are running.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum RunState {
     /// Rounds go on.
     Running,
@@ -25,7 +27,7 @@ pub enum RunState {
 }
 
 /// A figure and its name.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Figure {
     /// Its name.
     pub label: String,
@@ -44,7 +46,7 @@ pub struct Figure {
 }
 
 /// Everything the HUD says.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Figures {
     /// Whether rounds are running.
     pub state: RunState,
@@ -61,7 +63,7 @@ pub struct Figures {
 }
 
 /// How a sentence is shown.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Urgency {
     /// The session has ended.
     Failure,
@@ -93,11 +95,7 @@ fn figure(label: &str, value: impl Into<String>) -> Figure {
     Figure {
         label: label.into(),
         value: value.into(),
-        note: String::new(),
-        tip: Cow::Borrowed(""),
-        settings: &[],
-        wide: false,
-        is_recorded: false,
+        ..Figure::default()
     }
 }
 
@@ -190,10 +188,10 @@ fn essentials(status: &Status) -> [Figure; 4] {
 impl Figures {
     /// Adds a notice from the painter, after all other notices.
     pub fn notify(&mut self, sentence: Message) {
-        let is_warning = |(urgency, _): &(Urgency, Message)| *urgency == Urgency::Warning;
+        let is_warning = |(urgency, _): &(Urgency, Message)| *urgency == Warning;
         let end = self.messages.iter().position(is_warning);
         let at = end.unwrap_or(self.messages.len());
-        self.messages.insert(at, (Urgency::Notice, sentence));
+        self.messages.insert(at, (Notice, sentence));
     }
 }
 
@@ -405,6 +403,12 @@ fn streams(status: &Status) -> &'static str {
 }
 
 fn switches(status: &Status) -> Vec<Figure> {
+    let transfer = match status.setting.transfer {
+        Transfer::Bits | Transfer::Rows { .. } => tr!("bits"),
+        Transfer::View => tr!("view"),
+        Transfer::Cells => "i32",
+        Transfer::Measure => "measure",
+    };
     let position = |switch| {
         let position = Setting::Switch(switch).value(status);
         position.unwrap_or_else(|| UNKNOWN.into())
@@ -428,7 +432,7 @@ fn switches(status: &Status) -> Vec<Figure> {
             "whether a round is one launch of a prepared CUDA graph; {key} changes this",
             key = Switch::Graphs.key()
         )),
-        figure(tr!("transfer"), transfer_name(status.setting.transfer))
+        figure(tr!("transfer"), transfer)
             .set_by(&[Setting::Switch(Switch::Transfer)])
             .tip(tr!(
                 "what crosses the bus for a picture: a bit or 4 bytes per cell, or a byte per pixel; {key} changes this",
@@ -485,10 +489,10 @@ fn machine(status: &Status, drawing: &Drawing) -> Vec<Figure> {
 fn messages(status: &Status, drawing: &Drawing) -> Vec<(Urgency, Message)> {
     let mut messages = Vec::new();
     if let Some(failed) = &status.failed {
-        messages.push((Urgency::Failure, failed.clone()));
+        messages.push((Failure, failed.clone()));
     }
     for notice in [&drawing.notice, &status.notice].into_iter().flatten() {
-        messages.push((Urgency::Notice, notice.clone()));
+        messages.push((Notice, notice.clone()));
     }
     if let Some(effect) = status
         .lab
@@ -501,9 +505,9 @@ fn messages(status: &Status, drawing: &Drawing) -> Vec<(Urgency, Message)> {
             None => effect.what,
             Some(_) => Message::new(move || effect.in_words()),
         };
-        messages.push((Urgency::Effect, sentence));
+        messages.push((Effect, sentence));
     }
-    let mut warn = |sentence| messages.push((Urgency::Warning, sentence));
+    let mut warn = |sentence| messages.push((Warning, sentence));
     if drawing.forwarded {
         warn(message!("Shown over forwarded X: at most 30 frames/s"));
     } else if drawing
@@ -523,14 +527,4 @@ fn messages(status: &Status, drawing: &Drawing) -> Vec<(Urgency, Message)> {
         ));
     }
     messages
-}
-
-/// The word for a transfer.
-pub fn transfer_name(transfer: Transfer) -> &'static str {
-    match transfer {
-        Transfer::Bits | Transfer::Rows { .. } => tr!("bits"),
-        Transfer::View => tr!("view"),
-        Transfer::Cells => "i32",
-        Transfer::Measure => "measure",
-    }
 }

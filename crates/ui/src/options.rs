@@ -8,6 +8,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ColourBy::*;
+
 /// What decides a cell's colour.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, clap::ValueEnum)]
 pub enum ColourBy {
@@ -24,18 +26,18 @@ impl ColourBy {
     /// What it is called, in English.
     pub fn name(self) -> &'static str {
         match self {
-            ColourBy::State => mark!("by state"),
-            ColourBy::Age => mark!("by age"),
-            ColourBy::History => mark!("by history"),
+            State => mark!("by state"),
+            Age => mark!("by age"),
+            History => mark!("by history"),
         }
     }
 
     /// What is shown, in a sentence.
     pub fn sentence(self) -> &'static str {
         match self {
-            ColourBy::State => tr!("Coloured by state"),
-            ColourBy::Age => tr!("Coloured by age: for how long a cell has been alive"),
-            ColourBy::History => tr!("Coloured by history: cells that died leave a trail"),
+            State => tr!("Coloured by state"),
+            Age => tr!("Coloured by age: for how long a cell has been alive"),
+            History => tr!("Coloured by history: cells that died leave a trail"),
         }
     }
 }
@@ -72,7 +74,7 @@ pub struct ViewOptions {
 }
 
 /// What can be shown beside the panels, one at a time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum SidePanel {
     /// The switches, and the driver calls that they make.
     Lab,
@@ -114,7 +116,7 @@ const STEPS: [u16; 12] = [50, 60, 70, 80, 90, 100, 115, 130, 150, 175, 200, 250]
 const USUAL: i8 = 5;
 
 /// A step of the scale; 0 is the usual size.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct InterfaceScale(i8);
 
 impl InterfaceScale {
@@ -140,7 +142,7 @@ impl InterfaceScale {
 }
 
 /// What draws, as people know it.
-#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize)]
 pub struct AdapterFacts {
     /// Its name, such as `NVIDIA GeForce RTX 3060`.
     pub name: String,
@@ -209,7 +211,7 @@ pub struct EditOverlay {
 }
 
 /// What a drag over cells does.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub enum Tool {
     /// It moves the view.
     #[default]

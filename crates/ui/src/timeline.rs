@@ -5,17 +5,20 @@
 
 use crate::numbers::{bytes, grouped, si, time_us};
 use crate::theme::Palette;
+use crate::{Diagnosis, Drawing};
 use engine::{BlockTimestamp, Nanos, Span, StreamId};
 use lang::{mark, tr};
 use scale::{TimeRange, nice};
 use serde_json::json;
-use session::PictureSource;
 use session::trace::{EventUse, StepFacts, StepKind, TimedRound};
+use session::{IsolatedOp, PictureSource, Status};
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::io::Write;
 use std::ops::Range;
 use std::sync::Arc;
+
+use StepKind::*;
 
 pub mod scale;
 
@@ -26,24 +29,24 @@ pub type BarKind = Option<StepKind>;
 /// Every kind and its name, in the order of a legend.
 pub const KINDS: [(BarKind, &str); 8] = [
     (None, mark!("host call")),
-    (Some(StepKind::Wait), mark!("waiting")),
-    (Some(StepKind::Launch), mark!("launch")),
-    (Some(StepKind::Support), mark!("helper")),
-    (Some(StepKind::Upload), mark!("upload")),
-    (Some(StepKind::Download), mark!("download")),
-    (Some(StepKind::DeviceCopy), mark!("device to device")),
-    (Some(StepKind::Event), mark!("event")),
+    (Some(Wait), mark!("waiting")),
+    (Some(Launch), mark!("launch")),
+    (Some(Support), mark!("helper")),
+    (Some(Upload), mark!("upload")),
+    (Some(Download), mark!("download")),
+    (Some(DeviceCopy), mark!("device to device")),
+    (Some(Event), mark!("event")),
 ];
 
 /// How much of its colour a bar of this kind has within its edge: what is done is told apart without
 /// hues, too.
 pub fn fill(kind: BarKind) -> f32 {
     match kind {
-        Some(StepKind::Upload) => 0.7,
-        Some(StepKind::DeviceCopy) => 0.5,
-        Some(StepKind::Download) => 0.3,
-        Some(StepKind::Support) => 0.1,
-        None | Some(StepKind::Launch | StepKind::Wait | StepKind::Event) => 1.0,
+        Some(Upload) => 0.7,
+        Some(DeviceCopy) => 0.5,
+        Some(Download) => 0.3,
+        Some(Support) => 0.1,
+        None | Some(Launch | Wait | Event) => 1.0,
     }
 }
 
@@ -51,8 +54,8 @@ pub fn fill(kind: BarKind) -> f32 {
 pub fn colour<C: Copy>(kind: BarKind, number: Option<u32>, palette: &Palette<C>) -> C {
     match (kind, number) {
         (None, _) => palette.host_call,
-        (Some(StepKind::Wait), _) => palette.waiting,
-        (Some(StepKind::Event), _) => palette.event,
+        (Some(Wait), _) => palette.waiting,
+        (Some(Event), _) => palette.event,
         (Some(_), Some(number)) => palette.instance(number as usize),
         (Some(_), None) => palette.common_work,
     }
@@ -79,6 +82,11 @@ pub struct Timeline {
     pub chart: Option<Arc<Chart>>,
     /// The round before the last change, while its effect is shown; on the same axis.
     pub before: Option<Arc<Chart>>,
+    /// How much of the round that is shown overlaps, unless nothing ran in it.
+    pub diagnosis: Option<Diagnosis>,
+    /// Whether that is of this round, and the times of its ops alone that it was made with.
+    is_judged: bool,
+    isolated: Option<Arc<[IsolatedOp]>>,
     /// The number of the newest trace that was looked at.
     sequence: u64,
 }
@@ -108,6 +116,19 @@ impl Timeline {
             }
         }
         (self.chart, self.before) = (chart.map(Arc::new), before.map(Arc::new));
+        self.is_judged = false;
+    }
+
+    /// Judges the round that is shown, where it is new or the times of its ops alone are.
+    pub fn judge(&mut self, status: &Status, drawing: &Drawing) {
+        let isolated = &status.lab.isolated;
+        if !self.is_judged || self.isolated != *isolated {
+            let draws = drawing.adapter.as_ref();
+            let is_drawn_here = draws.is_some_and(|it| it.is_one_of(&status.engine.devices));
+            let chart = self.chart.as_ref();
+            self.diagnosis = chart.and_then(|it| Diagnosis::of(&it.round, status, is_drawn_here));
+            (self.is_judged, self.isolated) = (true, isolated.clone());
+        }
     }
 }
 
@@ -195,12 +216,12 @@ impl Chart {
         };
         let kind = |step: u32| facts(step).map(|facts| facts.kind);
         let call = |span: &Span| {
-            let waits = kind(span.step).filter(|kind| *kind == StepKind::Wait);
+            let waits = kind(span.step).filter(|kind| *kind == Wait);
             bar(span.step, waits, [span.start, span.end])
         };
         let mut bars: HashMap<StreamId, Vec<Bar>> = HashMap::new();
         for span in &round.spans {
-            let kind = Some(kind(span.step).unwrap_or(StepKind::Event));
+            let kind = Some(kind(span.step).unwrap_or(Event));
             let bar = bar(span.step, kind, [span.start, span.end]);
             bars.entry(span.stream).or_default().push(bar);
         }
@@ -220,7 +241,7 @@ impl Chart {
                 bars: round.host.iter().map(call).collect(),
             },
             sms: sms(&round.block_timestamps, |it| {
-                bar(it.step, Some(StepKind::Launch), [it.start, it.end])
+                bar(it.step, Some(Launch), [it.start, it.end])
             }),
             arrows: dependencies(&round).into_iter().filter_map(arrow).collect(),
             lanes,
@@ -307,22 +328,22 @@ impl Chart {
         let cells = grouped(facts.cells);
         let (title, amount) = match bar.kind {
             None => (tr!("host: inside the call for {}", label), String::new()),
-            Some(StepKind::Wait) => (tr!("host: waiting").into(), String::new()),
+            Some(Wait) => (tr!("host: waiting").into(), String::new()),
             _ if bar.blocks == 1 => (label.into(), tr!("1 block").into()),
             _ if bar.blocks > 1 => (label.into(), tr!("{} blocks", grouped(bar.blocks.into()))),
-            Some(StepKind::Upload | StepKind::Download | StepKind::DeviceCopy) => {
+            Some(Upload | Download | DeviceCopy) => {
                 let rate = facts.bytes as f64 / (bar.end - bar.start).max(1.0) * 1e9;
                 (
                     label.into(),
                     format!("{} · {}B/s", bytes(facts.bytes), si(rate)),
                 )
             }
-            Some(StepKind::Launch) => (label.into(), cells + tr!(" cells stepped")),
-            Some(StepKind::Support) => (label.into(), cells + tr!(" cells")),
-            Some(StepKind::Event) => (label.into(), String::new()),
+            Some(Launch) => (label.into(), cells + tr!(" cells stepped")),
+            Some(Support) => (label.into(), cells + tr!(" cells")),
+            Some(Event) => (label.into(), String::new()),
         };
         let meaning = match bar.kind {
-            Some(StepKind::Support) => {
+            Some(Support) => {
                 tr!("helper kernel: converts, reduces, measures or sets cells, and steps none")
             }
             _ => "",
@@ -505,7 +526,7 @@ fn dependencies(round: &TimedRound) -> Vec<[usize; 2]> {
 pub fn host_us(round: &TimedRound) -> f64 {
     let waits = |span: &&Span| {
         let facts = round.steps.get(span.step as usize);
-        facts.is_some_and(|facts| facts.kind == StepKind::Wait)
+        facts.is_some_and(|facts| facts.kind == Wait)
     };
     let calls = round.host.iter().filter(|span| !waits(span));
     calls.map(|span| span.length().as_us()).sum()

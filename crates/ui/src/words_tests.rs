@@ -94,6 +94,7 @@ impl State {
     fn said(&mut self) -> String {
         let mut timeline = Timeline::default();
         timeline.update(&TimedAs(self.round.clone()));
+        timeline.judge(&self.status, &self.drawing);
         self.options.timeline = true;
         let status = &self.status;
         let sources = Sources {
@@ -123,7 +124,8 @@ impl State {
         let fields = Setting::TYPED.into_iter().chain(others).map(|it| {
             let texts = [it.title().into(), it.example(), it.present(status)];
             let choices = it.choices(status).into_iter();
-            let choices: String = choices.map(|it| format!("    {it:?}\n")).collect();
+            let choices = choices.map(|it| format!("    {:?} {it:?}\n", it.text(status)));
+            let choices: String = choices.collect();
             format!("{texts:?}\n{choices}")
         });
         let rows: Vec<String> = rows.collect();

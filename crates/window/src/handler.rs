@@ -22,6 +22,7 @@ use crate::keys::Pressed;
 use crate::pointer::Pointer;
 use crate::surface::{WindowCanvas, WindowSurface};
 use crate::view::picture_file::write_dated_png;
+use crate::view::widgets::take_requests;
 use crate::view::{
     Dialog, Dialogs, Form, Frame, MIN_PIXELS_FOR_LINES, Picker, TimelineView, UiRequest, ViewError,
 };
@@ -78,7 +79,7 @@ pub(super) fn frame_of<'a>(
 
 /// See the module.
 pub(super) struct Handler {
-    pub(super) options: WindowOptions,
+    pub options: WindowOptions,
     /// Bits of a pixel, of an X server that not every driver draws to.
     unusual_depth: Option<u8>,
     /// Told once something draws to the window.
@@ -89,27 +90,27 @@ pub(super) struct Handler {
     quit_requested: Arc<AtomicBool>,
     proxy: EventLoopProxy<LoopEvent>,
     /// What the terminal has too.
-    pub(super) app: App,
-    pub(super) surface: Option<WindowSurface>,
-    pub(super) background: Background,
-    pub(super) pacer: Pacer,
+    pub app: App,
+    pub surface: Option<WindowSurface>,
+    pub background: Background,
+    pub pacer: Pacer,
     rate: FrameRate,
-    pub(super) presented: u64,
+    pub presented: u64,
     losses: u32,
     visible: bool,
-    pub(super) recording: Option<Recording>,
-    pub(super) pointer: Pointer,
-    pub(super) timeline: TimelineView,
-    pub(super) editor: Editor,
-    pub(super) dialogs: Dialogs,
-    pub(super) editing: Editing,
+    pub recording: Option<Recording>,
+    pub pointer: Pointer,
+    pub timeline: TimelineView,
+    pub editor: Editor,
+    pub dialogs: Dialogs,
+    pub editing: Editing,
     /// Where fullscreen is, if that was asked for.
-    pub(super) monitor: Option<MonitorHandle>,
+    pub monitor: Option<MonitorHandle>,
     /// Notches of the wheel not yet acted upon: a touchpad sends parts of one.
     wheel: f64,
-    pub(super) modifiers: ModifiersState,
+    pub modifiers: ModifiersState,
     /// Why it ended, if not by the person.
-    pub(super) failed: Option<WindowError>,
+    pub failed: Option<WindowError>,
 }
 
 impl Handler {
@@ -239,35 +240,36 @@ impl Handler {
 
     /// Does what a person asked for by a widget.
     fn requested(&mut self, event_loop: &ActiveEventLoop, request: UiRequest) {
+        use UiRequest::*;
         self.pacer.request_frame();
         match request {
-            UiRequest::Act(action) => self.act(event_loop, action),
-            UiRequest::Change(settings, beside) => {
+            Act(action) => self.act(event_loop, action),
+            Change(settings, beside) => {
                 let form = Form::of_settings(settings, beside);
                 self.dialogs.open(Dialog::Form(form));
             }
-            UiRequest::OpenFile(path) => self.open_path(&path),
-            UiRequest::SaveFile(path) => self.save_to_typed(path),
-            UiRequest::Shelved(shelved) => self.take_from_shelf(shelved),
-            UiRequest::Lesson(index) => {
+            OpenFile(path) => self.open_path(&path),
+            SaveFile(path) => self.save_to_typed(path),
+            Shelved(shelved) => self.take_from_shelf(shelved),
+            Lesson(index) => {
                 let open = |lessons: &mut Lessons, session: &_| lessons.open(session, index);
                 self.app.with_lessons(open);
                 self.hover();
             }
-            UiRequest::Exercise(index) => self.start_exercise(index),
-            UiRequest::RunKernel(stored) => {
+            Exercise(index) => self.start_exercise(index),
+            RunKernel(stored) => {
                 // Another session may have been opened meanwhile.
                 let status = self.status();
                 if status.is_some_and(|it| it.setting.stored_kernel.as_ref() == Some(&stored)) {
                     self.run_stored_kernel(&stored);
                 }
             }
-            UiRequest::ShowSource(rung) => self.app.options.source = rung,
-            UiRequest::EditCode(text) => self.edit_code(text),
-            UiRequest::SaveCode => self.save_code(),
-            UiRequest::ShowCode(code) => self.editor.code = code,
-            UiRequest::NewKernel => self.begin_kernel(),
-            UiRequest::FreezeTimeline => self.timeline.frozen ^= true,
+            ShowSource(rung) => self.app.options.source = rung,
+            EditCode(text) => self.edit_code(text),
+            SaveCode => self.save_code(),
+            ShowCode(code) => self.editor.code = code,
+            NewKernel => self.begin_kernel(),
+            FreezeTimeline => self.timeline.frozen ^= true,
         }
     }
 
@@ -319,8 +321,11 @@ impl Handler {
         self.keep_drafts();
         self.request_view(status.as_deref());
         self.app.update(status.as_deref());
-        if let (true, Some(session)) = (self.app.options.timeline, &self.app.session) {
+        if let (true, Some(session), Some(status)) =
+            (self.app.options.timeline, &self.app.session, &status)
+        {
             self.timeline.update(session);
+            self.timeline.timeline.judge(status, &self.app.drawing);
         }
         let is_edited = self.app.options.side == Some(SidePanel::Editor);
         let race = self.editor.shown().race().filter(|_| is_edited);
@@ -340,6 +345,7 @@ impl Handler {
         match screen.present(&frame, &mut self.dialogs, pictures) {
             Ok(Some(drawn)) => {
                 let scene = &screen.scene;
+                let requests = take_requests(scene.context());
                 self.app
                     .edit_overlay
                     .settle(|instance| scene.shown_edit(instance));
@@ -349,7 +355,7 @@ impl Handler {
                 if drawn.again < Duration::from_secs(3600) {
                     self.pacer.request_frame_at(now + drawn.again);
                 }
-                for request in drawn.requests {
+                for request in requests {
                     self.requested(event_loop, request);
                 }
             }
@@ -453,17 +459,18 @@ impl Handler {
 
     /// Does what only a window can.
     fn view_action(&mut self, event_loop: &ActiveEventLoop, action: ViewAction) {
+        use ViewAction::*;
         match action {
-            ViewAction::ToggleTimeline => self.toggle_timeline(),
-            ViewAction::ToggleEditor => self.toggle_editor(),
-            ViewAction::RunRound => self.run_code(),
-            ViewAction::ToggleGridLines => self.toggle_grid_lines(),
-            ViewAction::NextColourMode => self.next_colour_by(),
-            ViewAction::ToggleFullscreen => self.toggle_fullscreen(),
-            ViewAction::SavePicture => self.save_picture(false),
-            ViewAction::SavePanelPicture => self.save_picture(true),
-            ViewAction::ToggleRecording => self.toggle_recording(),
-            ViewAction::Prompt(setting) => {
+            ToggleTimeline => self.toggle_timeline(),
+            ToggleEditor => self.toggle_editor(),
+            RunRound => self.run_code(),
+            ToggleGridLines => self.toggle_grid_lines(),
+            NextColourMode => self.next_colour_by(),
+            ToggleFullscreen => self.toggle_fullscreen(),
+            SavePicture => self.save_picture(false),
+            SavePanelPicture => self.save_picture(true),
+            ToggleRecording => self.toggle_recording(),
+            Prompt(setting) => {
                 let offered = match setting {
                     Setting::Rule => self.editing.offered_rule.take(),
                     _ => None,
@@ -472,21 +479,17 @@ impl Handler {
                 let form = Form::prompt(setting, typed.unwrap_or_default());
                 self.dialogs.open(Dialog::Form(form));
             }
-            ViewAction::ToggleHelp => self.dialogs.toggle(Dialog::Help(Picker::default())),
-            ViewAction::ToggleCommands => {
+            ToggleHelp => self.dialogs.toggle(Dialog::Help(Picker::default())),
+            ToggleCommands => {
                 let solved = self.editor.progress.clone();
                 let commands = Dialog::Commands(Picker::default(), solved);
                 self.dialogs.toggle(commands);
             }
-            ViewAction::ToggleMenu => self.dialogs.toggle(Dialog::Menu(Picker::default())),
-            ViewAction::EnlargeInterface => {
-                self.resize_interface(self.app.options.interface_scale.larger())
-            }
-            ViewAction::ReduceInterface => {
-                self.resize_interface(self.app.options.interface_scale.smaller())
-            }
-            ViewAction::DefaultInterface => self.resize_interface(Some(InterfaceScale::default())),
-            ViewAction::Quit => event_loop.exit(),
+            ToggleMenu => self.dialogs.toggle(Dialog::Menu(Picker::default())),
+            EnlargeInterface => self.resize_interface(self.app.options.interface_scale.larger()),
+            ReduceInterface => self.resize_interface(self.app.options.interface_scale.smaller()),
+            DefaultInterface => self.resize_interface(Some(InterfaceScale::default())),
+            Quit => event_loop.exit(),
             // `App::act` has done the others, but for the camera, which needs the panels' size.
             _ => {
                 if let Some((status, layout, _)) = self.places() {
@@ -610,6 +613,7 @@ impl ApplicationHandler<LoopEvent> for Handler {
     }
 
     fn window_event(&mut self, event_loop: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
+        use WindowEvent::*;
         // The dialogs and the editor have it first.
         let keys = self.dialogs.takes_keys() || self.editor_has_keys();
         let Some(WindowSurface { canvas, input, .. }) = &mut self.surface else {
@@ -621,22 +625,22 @@ impl ApplicationHandler<LoopEvent> for Handler {
             self.pacer.request_frame();
         }
         match event {
-            WindowEvent::CloseRequested | WindowEvent::Destroyed => event_loop.exit(),
-            WindowEvent::RedrawRequested => self.redraw(event_loop),
-            WindowEvent::Resized(size) => {
+            CloseRequested | Destroyed => event_loop.exit(),
+            RedrawRequested => self.redraw(event_loop),
+            Resized(size) => {
                 self.visible = size.width > 0 && size.height > 0;
                 if let Some(screen) = &mut self.surface {
                     screen.resize([size.width, size.height]);
                 }
                 self.pacer.request_frame();
             }
-            WindowEvent::Occluded(occluded) => {
+            Occluded(occluded) => {
                 self.visible = !occluded;
                 self.pacer.request_frame();
             }
-            WindowEvent::ScaleFactorChanged { .. } => self.pacer.request_frame(),
-            WindowEvent::ModifiersChanged(modifiers) => self.modifiers = modifiers.state(),
-            WindowEvent::KeyboardInput {
+            ScaleFactorChanged { .. } => self.pacer.request_frame(),
+            ModifiersChanged(modifiers) => self.modifiers = modifiers.state(),
+            KeyboardInput {
                 event,
                 is_synthetic: false,
                 ..
@@ -655,25 +659,25 @@ impl ApplicationHandler<LoopEvent> for Handler {
                     action.into_iter().for_each(|it| self.act(event_loop, it));
                 }
             }
-            WindowEvent::CursorMoved { position, .. } => {
+            CursorMoved { position, .. } => {
                 self.pointer_moved([position.x, position.y], scale);
             }
-            WindowEvent::DroppedFile(path) => self.open_path(&path.to_string_lossy()),
-            WindowEvent::CursorLeft { .. } => {
+            DroppedFile(path) => self.open_path(&path.to_string_lossy()),
+            CursorLeft { .. } => {
                 self.pointer.at = None;
                 self.hover();
             }
             // A button that comes up always ends what its going down began.
-            WindowEvent::MouseInput {
+            MouseInput {
                 state: ElementState::Pressed,
                 ..
             }
-            | WindowEvent::MouseWheel { .. }
+            | MouseWheel { .. }
                 if offered.taken => {}
-            WindowEvent::MouseInput { state, button, .. } => {
+            MouseInput { state, button, .. } => {
                 self.mouse_button(event_loop, state, button);
             }
-            WindowEvent::MouseWheel { delta, .. } => {
+            MouseWheel { delta, .. } => {
                 let notches = match delta {
                     MouseScrollDelta::LineDelta(_, lines) => f64::from(lines),
                     MouseScrollDelta::PixelDelta(pixels) => pixels.y / (40.0 * scale),

@@ -30,7 +30,7 @@ use session::{Session, Status};
 pub use startup::find_display;
 use ui::{Drawing, EmergencySave, LectureOptions, ViewOptions, Wake};
 pub use view::{
-    ViewError, hud::install_fonts, list_adapters, offscreen, picture_file, recording::Recorder,
+    ViewError, list_adapters, offscreen, picture_file, recording::Recorder, style::install_fonts,
 };
 
 /// How the window starts.

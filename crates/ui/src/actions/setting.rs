@@ -8,6 +8,8 @@ use lang::{Message, tr};
 use life::{Rule, Size, grouped};
 use session::{KernelChoice, Pace, SessionAction, Setup, Status, Switch};
 
+use SessionAction::*;
+
 /// A value that can be changed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Setting {
@@ -32,14 +34,36 @@ pub enum Setting {
 }
 
 /// One of the values that something can be set to.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Position {
-    /// In words.
-    pub text: String,
     /// What sets it.
     pub action: SessionAction,
     /// Whether it is the present one.
     pub is_on: bool,
+    /// As it can be typed; empty where nothing can.
+    typed: &'static str,
+}
+
+impl Position {
+    /// In words.
+    pub fn text(self, status: &Status) -> String {
+        let setting = &status.setting;
+        match self.action {
+            UseKernel(at) => {
+                let kernel = setting.kernels().nth(at.into());
+                kernel.map_or(String::new(), |it| labelled(it.name, &it.idea()))
+            }
+            AutoKernel => labelled(tr!("auto"), tr!("the fastest by an estimate")),
+            SetSwitch(switch, at) => {
+                let positions = switch.positions(setting.switches, setting.kernel);
+                let choice = switch.choice(positions[usize::from(at)], setting.context());
+                labelled(&choice.label, &choice.effect)
+            }
+            SetPace(at) => Pace::ALL[usize::from(at)].to_string(),
+            SetRule(rule) => labelled(self.typed, &rule.to_string()),
+            _ => self.typed.into(),
+        }
+    }
 }
 
 impl Setting {
@@ -55,144 +79,134 @@ impl Setting {
 
     /// What it is called; the heading of its field.
     pub fn title(self) -> &'static str {
+        use Setting::*;
         match self {
-            Setting::Generation => tr!("Run to generation"),
-            Setting::Instances => tr!("Number of instances"),
-            Setting::Size => tr!("Size of the lattices"),
-            Setting::Rule => tr!("Rule of the lattices"),
-            Setting::Density => tr!("Density of a new soup"),
-            Setting::GenerationsPerRound => tr!("Generations per round"),
-            Setting::Kernel => tr!("kernel"),
-            Setting::Switch(switch) => switch.name(),
-            Setting::Pace => tr!("pace"),
+            Generation => tr!("Run to generation"),
+            Instances => tr!("Number of instances"),
+            Size => tr!("Size of the lattices"),
+            Rule => tr!("Rule of the lattices"),
+            Density => tr!("Density of a new soup"),
+            GenerationsPerRound => tr!("Generations per round"),
+            Kernel => tr!("kernel"),
+            Switch(switch) => switch.name(),
+            Pace => tr!("pace"),
         }
     }
 
     /// What an empty field shows.
     pub fn example(self) -> String {
+        use Setting::*;
         let example = match self {
-            Setting::Generation => "5,206",
-            Setting::Instances => "32",
-            Setting::Size => "512x512",
-            Setting::Rule => "B36/S23",
-            Setting::Density => "0.3",
-            Setting::GenerationsPerRound => "10",
-            Setting::Kernel | Setting::Switch(_) | Setting::Pace => return String::new(),
+            Generation => "5,206",
+            Instances => "32",
+            Size => "512x512",
+            Rule => "B36/S23",
+            Density => "0.3",
+            GenerationsPerRound => "10",
+            Kernel | Switch(_) | Pace => return String::new(),
         };
         tr!("such as {example}")
     }
 
     /// What is offered beside the field, as it can be typed.
     fn offered(self) -> &'static str {
+        use Setting::*;
         match self {
-            Setting::Instances => "1|2|4|8|16|32|64",
-            Setting::Size => "64x64|128x128|256x256|512x512|1024x1024|2048x2048|4096x4096",
-            Setting::Rule => "Life|HighLife|Day & Night|Seeds|Maze|Replicator",
-            Setting::Density => "5 %|10 %|20 %|30 %|40 %|50 %|75 %",
-            Setting::GenerationsPerRound => "1|2|4|10|32|100|1,000",
+            Instances => "1|2|4|8|16|32|64",
+            Size => "64x64|128x128|256x256|512x512|1024x1024|2048x2048|4096x4096",
+            Rule => "Life|HighLife|Day & Night|Seeds|Maze|Replicator",
+            Density => "5 %|10 %|20 %|30 %|40 %|50 %|75 %",
+            GenerationsPerRound => "1|2|4|10|32|100|1,000",
             _ => "",
         }
     }
 
     /// What a field says below it: the present value and what another one does.
     pub fn present(self, status: &Status) -> String {
+        use Setting::*;
         let value = self.value(status).unwrap_or_default();
         match self {
-            Setting::Generation => tr!(
+            Generation => tr!(
                 "Current generation: {}. A smaller number goes back in time.",
                 grouped(status.clock.generation)
             ),
-            Setting::Instances => tr!(
+            Instances => tr!(
                 "Now {present}; 1 to {most} are possible.",
                 present = value,
                 most = grouped(Setup::MAX_INSTANCES as u64)
             ),
-            Setting::Size => tr!(
+            Size => tr!(
                 "Now {present}. The cells in the middle stay.",
                 present = value
             ),
-            Setting::Rule => tr!(
+            Rule => tr!(
                 "Now {present}. A name such as HighLife can be typed, too.",
                 present = value
             ),
-            Setting::Density => {
-                tr!("All lattices get a new soup, of this fraction of live cells.").into()
-            }
+            Density => tr!("All lattices get a new soup, of this fraction of live cells.").into(),
             _ => tr!("Now {present}.", present = value),
         }
     }
 
     /// What it is set to, in words; `None` where that is another at any moment, or unknown.
     pub fn value(self, status: &Status) -> Option<String> {
+        use Setting::*;
         let (lattices, setting) = (&status.lattices, &status.setting);
         Some(match self {
-            Setting::Generation => return None,
-            Setting::Instances => grouped(lattices.instances as u64),
-            Setting::Size => lattices.size.to_string(),
-            Setting::Rule => lattices.rule.to_string(),
-            Setting::Density => format!("{:.0} %", 1e2 * lattices.density?),
-            Setting::GenerationsPerRound => grouped(setting.generations_per_round.into()),
-            Setting::Kernel if setting.kernel_choice == KernelChoice::Estimated => {
+            Generation => return None,
+            Instances => grouped(lattices.instances as u64),
+            Size => lattices.size.to_string(),
+            Rule => lattices.rule.to_string(),
+            Density => format!("{:.0} %", 1e2 * lattices.density?),
+            GenerationsPerRound => grouped(setting.generations_per_round.into()),
+            Kernel if setting.kernel_choice == KernelChoice::Estimated => {
                 labelled(tr!("auto"), setting.kernel.name)
             }
-            Setting::Kernel => setting.kernel.name.into(),
-            Setting::Switch(switch) => {
-                let choices = switch.choices(setting.switches, setting.context());
-                let at = switch.position(setting.switches, setting.kernel);
-                choices.into_iter().nth(at)?.label
-            }
-            Setting::Pace => setting.pace.to_string(),
+            Kernel => setting.kernel.name.into(),
+            Switch(switch) => switch.choice(setting.switches, setting.context()).label,
+            Pace => setting.pace.to_string(),
         })
     }
 
     /// What it can be set to, as far as that is offered.
     pub fn choices(self, status: &Status) -> Vec<Position> {
-        let position = |text, action, is_on| Position {
-            text,
+        let position = |action, is_on| Position {
             action,
             is_on,
+            typed: "",
         };
         let setting = &status.setting;
         match self {
             Setting::Kernel => {
                 let is_auto = setting.kernel_choice == KernelChoice::Estimated;
                 let choice = |kernel: &Kernel| {
-                    let text = labelled(kernel.name, &kernel.idea());
-                    let action = SessionAction::UseKernel(kernel.index() as u8);
+                    let action = UseKernel(kernel.index() as u8);
                     let is_on = !is_auto && setting.kernel.index() == kernel.index();
-                    position(text, action, is_on)
+                    position(action, is_on)
                 };
-                let auto = labelled(tr!("auto"), tr!("the fastest by an estimate"));
-                let auto = position(auto, SessionAction::AutoKernel, is_auto);
+                let auto = position(AutoKernel, is_auto);
                 setting.kernels().map(choice).chain([auto]).collect()
             }
             Setting::Switch(switch) => {
-                let choices = switch.choices(setting.switches, setting.context());
+                let count = switch.positions(setting.switches, setting.kernel).len();
                 let present = switch.position(setting.switches, setting.kernel);
-                let choice = |(at, choice): (usize, session::Choice)| {
-                    let text = labelled(&choice.label, &choice.effect);
-                    let action = SessionAction::SetSwitch(switch, at as u8);
-                    position(text, action, at == present)
-                };
-                choices.into_iter().enumerate().map(choice).collect()
+                let choice = |at| position(SetSwitch(switch, at as u8), at == present);
+                (0..count).map(choice).collect()
             }
             Setting::Pace => {
-                let choice = |(at, pace): (usize, Pace)| {
-                    let action = SessionAction::SetPace(at as u8);
-                    position(pace.to_string(), action, pace == setting.pace)
-                };
+                let choice =
+                    |(at, pace): (usize, Pace)| position(SetPace(at as u8), pace == setting.pace);
                 Pace::ALL.into_iter().enumerate().map(choice).collect()
             }
             _ => {
                 let sets = |typed: &str| self.read(typed).ok();
                 let now = self.value(status).and_then(|it| sets(&it));
-                let choice = |typed: &str| {
+                let choice = |typed: &'static str| {
                     let action = sets(typed)?;
-                    let text = match action {
-                        SessionAction::SetRule(rule) => labelled(typed, &rule.to_string()),
-                        _ => typed.into(),
-                    };
-                    Some(position(text, action, now == Some(action)))
+                    Some(Position {
+                        typed,
+                        ..position(action, now == Some(action))
+                    })
                 };
                 self.offered().split('|').filter_map(choice).collect()
             }
@@ -208,20 +222,18 @@ impl Setting {
         Ok(match self {
             Setting::Generation => {
                 let generation = whole(typed).ok_or(tr!("type a whole number"))?;
-                SessionAction::RunTo(generation)
+                RunTo(generation)
             }
             Setting::Instances => {
                 let count = within(typed, 1..=Setup::MAX_INSTANCES as u64)?;
-                SessionAction::SetInstances(count.try_into().unwrap_or(u16::MAX))
+                SetInstances(count.try_into().unwrap_or(u16::MAX))
             }
-            Setting::Size => SessionAction::SetSize(Size::from_sides(typed).map_err(said)?),
-            Setting::Rule => {
-                SessionAction::SetRule(typed.parse::<Rule>().map_err(|it| it.to_string())?)
-            }
-            Setting::Density => SessionAction::SetDensity(thousandths(typed)?),
+            Setting::Size => SetSize(Size::from_sides(typed).map_err(said)?),
+            Setting::Rule => SetRule(typed.parse::<Rule>().map_err(|it| it.to_string())?),
+            Setting::Density => SetDensity(thousandths(typed)?),
             Setting::GenerationsPerRound => {
                 let count = within(typed, 1..=u32::MAX.into())?;
-                SessionAction::SetGenerationsPerRound(count.try_into().unwrap_or(u32::MAX))
+                SetGenerationsPerRound(count.try_into().unwrap_or(u32::MAX))
             }
             Setting::Kernel | Setting::Switch(_) | Setting::Pace => return Err(String::new()),
         })

@@ -1,16 +1,16 @@
 //! Walks through a timed round moment by moment, and charges each to what keeps ops from overlapping.
 
-use super::{CHARGED, Cause, Judge};
+use super::{CHARGED, Cause, Cause::*, Diagnosis};
 use engine::{EventId, HostMemory, Nanos, Span, StreamId};
 use session::IsolatedOp;
-use session::trace::{EventUse, StepFacts, StepKind, TimedRound};
+use session::trace::{EventUse, StepFacts, StepKind, StepKind::*, TimedRound};
 use std::collections::HashMap;
 
 /// The time charged to one thing.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Tally {
     /// How long it kept ops from overlapping, in nanoseconds.
-    pub(super) ns: f64,
+    pub ns: f64,
     /// Demand as a multiple of what is available, times how long it lasted in nanoseconds, summed.
     demand: f64,
 }
@@ -23,7 +23,7 @@ impl Tally {
 }
 
 /// A round as the sum of its moments.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Moments {
     tallies: [Tally; CHARGED.len()],
     /// The time in which an op ran, and in which ops of several streams did, in nanoseconds.
@@ -31,38 +31,38 @@ pub(super) struct Moments {
     overlapping: f64,
 }
 
+use Host::*;
+use Phase::*;
+
 /// From this time on, in nanoseconds, a host between two calls does not merely prepare the next one.
 const LONG_GAP: i64 = 20_000;
 
 impl Moments {
-    pub(super) fn of(ops: &[TimedOp<'_>], judge: &Judge<'_>) -> Moments {
+    pub(super) fn of(ops: &[TimedOp<'_>], of: &Diagnosis) -> Moments {
+        let round = &of.round;
         let mut changes: Vec<(i64, Change)> = Vec::new();
         for (at, op) in ops.iter().enumerate() {
             let times = [op.issued, op.ready, op.start, op.end];
             let phases = Phase::ALL.windows(2).zip(times);
             changes.extend(phases.map(|(it, time)| (time, Change::Op(at, [it[0], it[1]]))));
         }
-        let mut host: Vec<&Span> = judge.round.host.iter().collect();
+        let mut host: Vec<&Span> = round.host.iter().collect();
         host.sort_by_key(|span| span.start);
         for (at, call) in host.iter().enumerate() {
-            let facts = judge.round.steps.get(call.step as usize);
-            let inside = Host::Inside(facts.map(|facts| facts.kind));
+            let facts = round.steps.get(call.step as usize);
+            let inside = Inside(facts.map(|facts| facts.kind));
             changes.push((call.start.0, Change::Host(inside)));
             let gap = host.get(at + 1).map_or(0, |next| next.start.0 - call.end.0);
-            let after = if gap >= LONG_GAP {
-                Host::Away
-            } else {
-                Host::Between
-            };
+            let after = if gap >= LONG_GAP { Away } else { Between };
             changes.push((call.end.0, Change::Host(after)));
         }
         // Sorted stably: what happens to an op at one time happens in this order.
         changes.sort_by_key(|(time, _)| *time);
         let mut moments = Moments::default();
-        let mut state = State::new(ops, judge);
+        let mut state = State::new(ops, of);
         let mut now = changes.first().map_or(0, |(time, _)| *time);
         for (time, change) in changes {
-            moments.add((time - now) as f64, &state, judge);
+            moments.add((time - now) as f64, &state, of);
             now = time;
             state.apply(change, ops);
         }
@@ -79,7 +79,7 @@ impl Moments {
         self.overlapping / self.busy.max(1.0)
     }
 
-    fn add(&mut self, ns: f64, state: &State, judge: &Judge<'_>) {
+    fn add(&mut self, ns: f64, state: &State, of: &Diagnosis) {
         if state.running > 0 {
             self.busy += ns;
         }
@@ -94,8 +94,8 @@ impl Moments {
         } else {
             0.0
         };
-        self.charge(judge.delay(), outside, 1.0);
-        if let Some((cause, demand)) = state.charge(judge) {
+        self.charge(of.delay(), outside, 1.0);
+        if let Some((cause, demand)) = state.charge(of) {
             self.charge(cause, ns - outside, demand);
         }
     }
@@ -126,13 +126,7 @@ enum Phase {
 }
 
 impl Phase {
-    const ALL: [Phase; 5] = [
-        Phase::Unissued,
-        Phase::Waiting,
-        Phase::Ready,
-        Phase::Running,
-        Phase::Over,
-    ];
+    const ALL: [Phase; 5] = [Unissued, Waiting, Ready, Running, Over];
 }
 
 /// Where the host is.
@@ -182,17 +176,17 @@ struct State {
 }
 
 impl State {
-    fn new(ops: &[TimedOp<'_>], judge: &Judge<'_>) -> State {
+    fn new(ops: &[TimedOp<'_>], of: &Diagnosis) -> State {
         let devices = ops.iter().map(|op| op.device + 1).max().unwrap_or(1);
         let mut state = State {
             devices: vec![Load::default(); devices],
             // A CPU's worker has to wake up.
-            stuck_after: if judge.is_cpu { 200_000 } else { 20_000 },
+            stuck_after: if of.is_cpu { 200_000 } else { 20_000 },
             ..State::default()
         };
         for op in ops {
             *state.left.entry(op.facts.instance).or_default() += 1;
-            state.count(op, Phase::Unissued, 1);
+            state.count(op, Unissued, 1);
         }
         state
     }
@@ -211,29 +205,29 @@ impl State {
     fn count(&mut self, op: &TimedOp<'_>, phase: Phase, more: i32) {
         let (load, kind) = (&mut self.devices[op.device], op.facts.kind);
         match phase {
-            Phase::Unissued => {
+            Unissued => {
                 self.unissued += more;
-                self.unissued_launches += more * i32::from(kind == StepKind::Launch);
+                self.unissued_launches += more * i32::from(kind == Launch);
             }
-            Phase::Waiting if op.waits_for_event => self.awaiting += more,
-            Phase::Waiting => self.behind += more,
-            Phase::Ready => {
+            Waiting if op.waits_for_event => self.awaiting += more,
+            Waiting => self.behind += more,
+            Ready => {
                 self.ready += more;
                 self.stuck += more * i32::from(op.start - op.ready >= self.stuck_after);
                 load.waiting_units += f64::from(more) * op.share;
             }
-            Phase::Running => {
+            Running => {
                 match kind {
-                    StepKind::Launch | StepKind::Support => self.running_kernels += more,
-                    StepKind::Upload => load.uploads += more,
-                    StepKind::Download => load.downloads += more,
+                    Launch | Support => self.running_kernels += more,
+                    Upload => load.uploads += more,
+                    Download => load.downloads += more,
                     _ => {}
                 }
                 self.running += more;
                 self.delayed += f64::from(more) * op.delayed;
                 load.units += f64::from(more) * op.share;
             }
-            Phase::Over => {
+            Over => {
                 let left = self.left.entry(op.facts.instance).or_default();
                 *left -= more;
                 if *left == 0 {
@@ -244,72 +238,66 @@ impl State {
     }
 
     /// What this moment is charged to, and the demand as a multiple of what is available.
-    fn charge(&self, judge: &Judge<'_>) -> Option<(Cause, f64)> {
+    fn charge(&self, of: &Diagnosis) -> Option<(Cause, f64)> {
         for load in &self.devices {
-            let waiting = if judge.is_cpu {
-                load.waiting_units
-            } else {
-                0.0
-            };
+            let waiting = if of.is_cpu { load.waiting_units } else { 0.0 };
             let demand = load.units + waiting;
             if load.units > 0.95 && demand > 1.05 {
-                return Some((Cause::UnitsFull, demand));
+                return Some((UnitsFull, demand));
             }
         }
         let queued = |load: &Load| {
-            if judge.copy_engines == 1 {
+            if of.copy_engines == 1 {
                 load.uploads + load.downloads
             } else {
                 load.uploads.max(load.downloads)
             }
         };
         let queued = self.devices.iter().map(queued).max().map_or(0.0, f64::from);
-        if queued >= 2.0 && self.running_kernels == 0 && !judge.is_cpu {
-            return Some((Cause::CopyEngine, queued));
+        if queued >= 2.0 && self.running_kernels == 0 && !of.is_cpu {
+            return Some((CopyEngine, queued));
         }
         if self.running > 1 {
             return None;
         }
-        let cause = if judge.shares_streams && self.left.len() > 1 && self.behind > 0 {
-            Cause::SharedStream
+        let cause = if of.shares_streams && self.left.len() > 1 && self.behind > 0 {
+            SharedStream
         } else if self.awaiting > 0 {
-            Cause::Events
-        } else if self.stuck > 0 && judge.lacks_queues() {
-            Cause::FewQueues
+            Events
+        } else if self.stuck > 0 && of.lacks_queues() {
+            FewQueues
         } else if self.stuck > 0 {
-            judge.delay()
+            of.delay()
         } else if self.unissued > 0 {
-            self.charge_host(judge)
+            self.charge_host(of)
         } else if self.ready > 0 {
-            Cause::ShortKernels
+            ShortKernels
         } else {
-            Cause::LongestStream
+            LongestStream
         };
         Some((cause, 1.0))
     }
 
     /// What the host does while there is more to issue.
-    fn charge_host(&self, judge: &Judge<'_>) -> Cause {
-        let Host::Inside(kind) = self.host else {
+    fn charge_host(&self, of: &Diagnosis) -> Cause {
+        let Inside(kind) = self.host else {
             return match self.host {
-                Host::Away => Cause::Delayed,
-                _ => Cause::Calls,
+                Away => Delayed,
+                _ => Calls,
             };
         };
-        let switches = judge.round.switches;
+        let switches = of.round.switches;
         let is_pageable = switches.host_memory == HostMemory::Pageable;
         match kind {
-            Some(StepKind::Wait) => Cause::HostWaits,
-            Some(StepKind::Upload | StepKind::Download) if is_pageable && !judge.is_cpu => {
-                Cause::PageableCopies
-            }
-            Some(StepKind::Launch) | None => Cause::Calls,
+            Some(Wait) => HostWaits,
+            Some(Upload | Download) if is_pageable && !of.is_cpu => PageableCopies,
+            Some(Launch) | None => Calls,
             Some(_) => {
-                let launches_wait = self.unissued_launches > 0 && !judge.is_bound_by_calls();
+                let launches_wait = self.unissued_launches > 0 && !of.is_bound_by_calls();
                 if switches.order.is_depth_first() && launches_wait {
-                    Cause::IssueOrder
+                    IssueOrder
                 } else {
-                    Cause::Calls
+                    Calls
                 }
             }
         }
@@ -320,25 +308,25 @@ impl State {
 
 /// An op of a timed round. Times are nanoseconds on the round's clock.
 pub(crate) struct TimedOp<'a> {
-    pub(crate) facts: &'a StepFacts,
-    pub(crate) device: usize,
+    pub facts: &'a StepFacts,
+    pub device: usize,
     /// When the host had issued it.
-    pub(super) issued: i64,
+    pub issued: i64,
     /// From when on it could run: it was issued, the op before it in its stream was over, and what the
     /// stream's events wait for, too.
-    pub(super) ready: i64,
+    pub ready: i64,
     /// Whether an event was the last that it waited for.
-    pub(super) waits_for_event: bool,
-    pub(super) start: i64,
-    pub(super) end: i64,
+    pub waits_for_event: bool,
+    pub start: i64,
+    pub end: i64,
     /// Whether it was also run alone, so that the next two are known.
-    pub(super) is_measured: bool,
+    pub is_measured: bool,
     /// The time that it takes by itself, in microseconds.
-    pub(crate) own_us: f64,
+    pub own_us: f64,
     /// Which part of the device's units it keeps busy, from 0 to 1.
-    pub(crate) share: f64,
+    pub share: f64,
     /// Which part of its time was lost to something that is no part of the round, from 0 to 1.
-    pub(super) delayed: f64,
+    pub delayed: f64,
 }
 
 impl TimedOp<'_> {
@@ -371,7 +359,7 @@ impl TimedOp<'_> {
             let Some(span) = spans.get(&step) else {
                 continue;
             };
-            if matches!(facts.kind, StepKind::Event | StepKind::Wait) {
+            if matches!(facts.kind, Event | Wait) {
                 continue;
             }
             let alone = isolated.get(facts).copied().copied();
@@ -450,7 +438,7 @@ fn scaled(op: &IsolatedOp, facts: &StepFacts) -> Option<IsolatedOp> {
     let (of, cells) = (op.facts, op.facts.cells);
     let same = StepFacts { cells, ..*facts } == of && of.gpu.is_some();
     let took = Nanos((op.took.0 as f64 * facts.cells as f64 / cells as f64) as i64);
-    (same && of.kind == StepKind::Launch).then_some(IsolatedOp {
+    (same && of.kind == Launch).then_some(IsolatedOp {
         facts: *facts,
         took,
         ..*op

@@ -8,7 +8,6 @@ use life::Size;
 use script::{Script, Work};
 use session::IsolatedOp;
 use session::trace::StepFacts;
-use std::sync::Arc;
 use test_support::compare_with_stored;
 
 /// A device and its host; times in microseconds.
@@ -63,7 +62,7 @@ impl Machine {
     }
 
     /// What the device and its host make of a round with these switches.
-    fn round(&self, switches: Switches) -> TimedRound {
+    fn round(&self, switches: Switches) -> Arc<TimedRound> {
         let batch = self.batch(switches);
         let ns = |us: f64| Nanos((1e3 * us) as i64);
         let times = OpTimes {
@@ -127,7 +126,7 @@ impl Machine {
             (span.start.0, span.end.0) = (span.start.0 + later, span.end.0 + later);
         }
         (round.switches, round.replayed) = (switches, switches.graphs);
-        round
+        round.into()
     }
 
     fn status(&self, round: &TimedRound) -> Status {
@@ -170,11 +169,11 @@ fn machine(change: fn(&mut Machine)) -> Machine {
 }
 
 /// What is said of a round of this machine's.
-fn in_words(machine: &Machine, round: &TimedRound) -> String {
+fn in_words(machine: &Machine, round: &Arc<TimedRound>) -> String {
     let status = machine.status(round);
     let diagnosis = Diagnosis::of(round, &status, machine.is_drawn_here).unwrap();
-    let part = 100.0 * diagnosis.overlapping;
-    let texts = OverlapTexts::of(Some(diagnosis), &status);
+    let part = 100.0 * diagnosis.overlapping();
+    let texts = OverlapTexts::of(Some(&diagnosis), &status);
     let tip = texts.tip.join(" | ");
     let mut said = format!(
         "{part:.1} %, {}\n{tip}\n{}\n",
@@ -297,7 +296,8 @@ fn causes_made_on_purpose_are_those_that_are_stored() {
         said += &format!("==== {name}\n{}", in_words(&machine, &round));
         let status = machine.status(&round);
         let diagnosis = Diagnosis::of(&round, &status, false).unwrap();
-        let turns = diagnosis.causes.iter().find_map(|it| match it.action {
+        let causes = diagnosis.causes(kernel);
+        let turns = causes.iter().find_map(|it| match it.action {
             Some(Action::Session(SessionAction::SetSwitch(switch, at))) => Some((switch, at)),
             _ => None,
         });
@@ -307,7 +307,10 @@ fn causes_made_on_purpose_are_those_that_are_stored() {
         }
     }
     for round in own_rounds() {
-        said += &format!("==== a round of one's own\n{}", in_words(&GOOD, &round));
+        said += &format!(
+            "==== a round of one's own\n{}",
+            in_words(&GOOD, &round.into())
+        );
     }
     compare_with_stored("causes.txt", &said);
 }

@@ -20,7 +20,7 @@ use crate::view::Frame;
 use crate::view::dialogs::{Dialog, Dialogs, Form, UiRequest};
 use crate::view::frame::lay_over;
 use crate::view::gallery::with_screen;
-use crate::view::hud::{install_fonts, style};
+use crate::view::style::{self, install_fonts};
 use crate::view::widgets::take_requests;
 
 /// What the interface asks for, and the dialogs that are open.
@@ -49,7 +49,7 @@ fn heard<T>(
         })
         .build_ui(|ui| {
             let dialogs = &mut heard.dialogs.borrow_mut();
-            lay_over(ui.ctx(), frame, &palette, place.as_ref(), dialogs);
+            lay_over(ui.ctx(), frame, place.as_ref(), dialogs);
             let asked = take_requests(ui.ctx());
             heard.requests.borrow_mut().extend(asked);
         });

@@ -1,11 +1,9 @@
 //! What keeps streams from overlapping, beside the timeline whose round it is about: each cause with
 //! what shows it, what it costs, and a button that takes it away.
 
-use egui::{Button, Color32, ProgressBar, Rect, RichText, ScrollArea, Ui};
+use egui::*;
 
-use crate::view::hud::side_panel;
-use crate::view::hud::style::*;
-use crate::view::widgets::{asks, palette};
+use crate::view::style::*;
 use lang::tr;
 use ui::diagnosis::Evidence;
 use ui::{Screen, ViewAction};
@@ -15,20 +13,16 @@ pub(crate) fn show(ui: &mut Ui, screen: &Screen, rect: Rect) {
     let palette = palette(ui);
     let title = tr!("Why streams do not overlap");
     side_panel(ui, rect, title, ViewAction::ToggleCauses, |ui| {
-        let text = |ui: &mut Ui, text: &str, colour| {
-            let text = RichText::new(lang::keep_units(text)).font(regular(14.0));
-            ui.label(text.color(colour));
-        };
         let Some(overlap) = &screen.overlap else {
             let why = tr!("Not measured while A and B are compared");
-            return text(ui, why, palette.label);
+            return drop(ui.label(styled(why, regular(14.0), palette.label)));
         };
         let figures = match &screen.recorded {
             None => palette.accent,
             Some(_) => palette.recorded,
         };
-        let line = RichText::new(lang::keep_units(&overlap.overlap)).font(medium(16.0));
-        ui.label(line.color(figures));
+        let line = lang::keep_units(&overlap.overlap);
+        ui.label(styled(line, medium(16.0), figures));
         let (note, colour) = match (&screen.recorded, &screen.round) {
             (Some(recorded), Some(_)) => (recorded.origin.as_str(), palette.recorded),
             (Some(recorded), None) => (recorded.missing.as_str(), palette.label),
@@ -38,7 +32,7 @@ pub(crate) fn show(ui: &mut Ui, screen: &Screen, rect: Rect) {
             ),
             (None, None) => (tr!("No round has been timed yet"), palette.label),
         };
-        text(ui, note, colour);
+        ui.label(styled(lang::keep_units(note), regular(14.0), colour));
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
             for cause in &overlap.causes {
                 ui.add_space(12.0);
@@ -50,11 +44,7 @@ pub(crate) fn show(ui: &mut Ui, screen: &Screen, rect: Rect) {
 
 fn show_cause(ui: &mut Ui, cause: &Evidence, figures: Color32) {
     let palette = palette(ui);
-    let text = |text: &str, font, colour| {
-        RichText::new(lang::keep_units(text))
-            .font(font)
-            .color(colour)
-    };
+    let text = |text: &str, font, colour| styled(lang::keep_units(text), font, colour);
     ui.label(text(&cause.title(), medium(15.0), palette.value));
     if !cause.shown_by.is_empty() {
         ui.label(text(&cause.shown_by, regular(13.5), palette.label));

@@ -2,21 +2,14 @@
 //! that are wrong marked, what was found in it below, and buttons that run and save it.
 
 use egui::text::{LayoutJob, TextFormat};
-use egui::{
-    Align2, Button, Color32, FontId, Frame as Margins, Id, Margin, Rect, RichText, ScrollArea,
-    Shape, TextBuffer, TextEdit, TextStyle, Ui, pos2, vec2,
-};
+use egui::{Frame as Margins, *};
 use egui_extras::syntax_highlighting::{CodeTheme, TokenType, highlight};
 
 use crate::view::Frame;
-use crate::view::dialogs::UiRequest;
-use crate::view::hud::side_panel;
-use crate::view::hud::style::*;
-use crate::view::widgets::{ask, asks, palette, requests};
+use crate::view::style::*;
 use lang::tr;
 use ui::code_editor::{Code, rung_to_copy};
 use ui::rung_source::{Change, SourceLine};
-use ui::theme::Palette;
 use ui::{Action, CodeEditor, ViewAction};
 
 /// What was found: a line, sentences below it, and the buttons.
@@ -126,8 +119,9 @@ fn lay_out_text(ui: &mut Ui, editor: &CodeEditor) -> Option<String> {
     };
     theme.format_mut(TokenType::Comment).color = palette.faint;
     let mut layouter = |ui: &Ui, text: &dyn TextBuffer, width: f32| {
-        let job = highlight(ui.ctx(), ui.style(), &theme, text.as_str(), language);
-        ui.fonts_mut(|fonts| fonts.layout_job(wrapped(job, width)))
+        let mut job = highlight(ui.ctx(), ui.style(), &theme, text.as_str(), language);
+        job.wrap.max_width = width;
+        ui.fonts_mut(|fonts| fonts.layout_job(job))
     };
     let mut margin = Margins::NONE;
     margin.inner_margin = Margin::ZERO;
@@ -171,18 +165,13 @@ fn lay_out_text(ui: &mut Ui, editor: &CodeEditor) -> Option<String> {
     shown.response.changed().then_some(text)
 }
 
-fn wrapped(mut job: LayoutJob, width: f32) -> LayoutJob {
-    job.wrap.max_width = width;
-    job
-}
-
 /// A program in type of this size, as one text: remarks are dimmed, and what is new or gone is marked, by signs too
 /// where that is a diff.
 pub(crate) fn program(
     lines: &[SourceLine],
     is_diff: bool,
     size: f32,
-    palette: &Palette<Color32>,
+    palette: &Palette,
 ) -> LayoutJob {
     let mut job = LayoutJob::default();
     for (number, line) in lines.iter().enumerate() {
@@ -225,7 +214,7 @@ fn show_summary(ui: &mut Ui, frame: &Frame<'_>) {
         Some(text) if frame.editor.is_right() => (text.into(), palette.running),
         Some(text) => (text.into(), palette.failed_text),
     };
-    truncated(ui, RichText::new(text).font(medium(15.0)).color(colour));
+    truncated(ui, styled(text, medium(15.0), colour));
 }
 
 /// The buttons, and beside them whether the session runs this text.

@@ -6,10 +6,10 @@ use egui::{Rect, RichText, Sense, Ui, WidgetInfo, accesskit_root_id, vec2};
 
 use crate::view::cell_ages::unavailable_reason;
 use crate::view::dialogs::{DialogContext, Dialogs, UiRequest};
-use crate::view::hud::style::{opaque, regular};
 use crate::view::layout::{self, Dock, LayoutRequest, WindowLayout, lay_out};
+use crate::view::style::{opaque, regular};
 use crate::view::timeline::sm_count as timeline_sm_count;
-use crate::view::widgets::{self, ask};
+use crate::view::widgets::{self, Palette, ask};
 use crate::view::{
     TimelineView, causes, code_editor, hud, lab, ladder, lecture, lesson, over_panels, population,
     timeline, toolbar,
@@ -17,7 +17,6 @@ use crate::view::{
 use lang::{Message, message, tr};
 use session::{PicturePlan, SessionAction, Status, Switches, TransferChoice};
 use ui::figures::Urgency;
-use ui::theme::Palette;
 use ui::{CodeEditor, ColourBy, LessonScreen, Screen, SidePanel, Sources, ViewTransform, request};
 
 /// Panels that are said one by one, at most.
@@ -113,7 +112,7 @@ impl<'a> Frame<'a> {
     }
 
     /// The colours to paint it in.
-    pub(crate) fn palette(&self) -> Palette<egui::Color32> {
+    pub(crate) fn palette(&self) -> Palette {
         ui::theme::palette(self.sources.options.theme).map(opaque)
     }
 
@@ -203,31 +202,28 @@ fn requested_transfer(status: &Status) -> TransferChoice {
     }
 }
 
-/// Lays out and paints everything of a frame but its cells, in these colours and in its points; what was
-/// asked for meanwhile.
+/// Lays out and paints everything of a frame but its cells, in its points.
 pub(crate) fn paint_over(
     context: &egui::Context,
     frame: &Frame<'_>,
-    palette: &Palette<egui::Color32>,
     place: Option<&(WindowLayout, ViewTransform)>,
     dialogs: &mut Dialogs,
     input: egui::RawInput,
-) -> (egui::FullOutput, Vec<UiRequest>) {
+) -> egui::FullOutput {
     let input = frame.zoom(context, input);
-    let output = context.run_ui(input, |ui| {
-        lay_over(ui.ctx(), frame, palette, place, dialogs);
-    });
-    (output, widgets::take_requests(context))
+    context.run_ui(input, |ui| {
+        lay_over(ui.ctx(), frame, place, dialogs);
+    })
 }
 
 /// Lays out and paints the same within a frame that egui has begun.
 pub(crate) fn lay_over(
     context: &egui::Context,
     frame: &Frame<'_>,
-    palette: &Palette<egui::Color32>,
     place: Option<&(WindowLayout, ViewTransform)>,
     dialogs: &mut Dialogs,
 ) {
+    let palette = &frame.palette();
     context.accesskit_node_builder(accesskit_root_id(), |node| node.set_label("lifestreams"));
     let screen = frame.rect();
     let mut ui = widgets::root(context, screen, palette, !dialogs.takes_keys());

@@ -14,9 +14,9 @@ use egui::accesskit::{Node, NodeId};
 use egui::epaint::ClippedShape;
 
 use crate::view::frame::paint_over;
-use crate::view::hud::style;
 use crate::view::layout::WindowLayout;
 use crate::view::offscreen::FrameContents;
+use crate::view::style;
 use crate::view::{Dialogs, Frame};
 use lang::Language;
 use life::Size;
@@ -130,6 +130,9 @@ impl Scenario {
         } else {
             timeline.update(&TimedAs((self.round)(streams)));
         }
+        timeline
+            .timeline
+            .judge(&self.status, &self.contents.drawing);
         let text = editor.text.clone();
         let alone = self.status.lab.isolated.as_ref();
         let alone = alone.zip(timeline.timeline.chart.as_ref());
@@ -196,8 +199,7 @@ impl Scenario {
         self.frames(clock, |frame, dialogs, mut input| {
             input.max_texture_side = Some(8192);
             let place = frame.layout();
-            let (mut output, _) =
-                paint_over(context, frame, &palette, place.as_ref(), dialogs, input);
+            let mut output = paint_over(context, frame, place.as_ref(), dialogs, input);
             let tree = output.platform_output.accesskit_update.take();
             let viewport = output.viewport_output.get(&egui::ViewportId::ROOT);
             painted = Some(Painted {

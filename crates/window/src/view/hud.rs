@@ -1,28 +1,17 @@
 //! The figures: in a column beside the panels, or, where the window is narrow and in a presentation, which
 //! has a lecture's essentials alone, in cells below them. They never cover a panel.
 
-pub(crate) mod style;
-
 use egui::accesskit::Role;
-use egui::{
-    Align, Atom, AtomExt, Button, Color32, Frame as Margins, Layout, Margin, Rect, Response,
-    RichText, ScrollArea, Sense, Separator, Stroke, TextWrapMode, Ui, Vec2, WidgetAtom, WidgetInfo,
-    vec2,
-};
+use egui::{Frame as Margins, *};
 
-use crate::view::dialogs::UiRequest;
-use crate::view::hud::style::*;
+use crate::view::style::*;
 use crate::view::timeline::tone_colour;
 use crate::view::toolbar;
-use crate::view::widgets::{asks, lay_out, palette, requests};
 use lang::{Message, tr};
 use session::SessionAction;
+use ui::ViewAction;
 use ui::figures::{Figure, Figures, PACE, RunState, Urgency};
 use ui::finding::Headline;
-use ui::theme::Palette;
-use ui::{Action, ViewAction};
-
-pub use style::install_fonts;
 
 /// Room below the column's figures for messages, whether there are any or not: no figure goes when one
 /// comes.
@@ -66,7 +55,7 @@ pub(crate) fn show_side(ui: &mut Ui, rect: Rect, figures: &Figures) {
             ui.spacing_mut().item_spacing.y = 5.0;
             for (urgency, sentence) in &figures.messages {
                 show_message(ui, *urgency, |ui, colour| {
-                    ui.label(RichText::new(&**sentence).font(regular(13.5)).color(colour));
+                    ui.label(styled(&**sentence, regular(13.5), colour));
                 });
             }
         });
@@ -118,26 +107,20 @@ pub(crate) fn show_cells(
                 }
             });
         });
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            show_menu(ui);
-            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                if let Some(found) = finding {
-                    let colour = tone_colour(found.tone, &palette(ui));
-                    let factor = RichText::new(&found.factor).font(medium(19.0));
-                    ui.label(factor.color(colour));
-                }
-                // What is always true is no news in a lecture.
-                let is_news =
-                    |it: &&(Urgency, Message)| finding.is_none() || it.0 != Urgency::Warning;
-                if let Some((urgency, sentence)) = figures.messages.iter().find(is_news) {
-                    show_message(ui, *urgency, |ui, colour| {
-                        let text = RichText::new(&**sentence).font(regular(14.0)).color(colour);
-                        truncated(ui, text);
-                    });
-                } else if let Some(found) = finding {
-                    truncated(ui, &*found.subject);
-                }
-            });
+        from_both_ends(ui, show_menu, |ui| {
+            if let Some(found) = finding {
+                let colour = tone_colour(found.tone, &palette(ui));
+                ui.label(styled(&found.factor, medium(19.0), colour));
+            }
+            // What is always true is no news in a lecture.
+            let is_news = |it: &&(Urgency, Message)| finding.is_none() || it.0 != Urgency::Warning;
+            if let Some((urgency, sentence)) = figures.messages.iter().find(is_news) {
+                show_message(ui, *urgency, |ui, colour| {
+                    truncated(ui, styled(&**sentence, regular(14.0), colour));
+                });
+            } else if let Some(found) = finding {
+                truncated(ui, &*found.subject);
+            }
         });
     });
 }
@@ -151,13 +134,6 @@ fn set_dense(ui: &mut Ui) {
     }
 }
 
-/// Gives a widget a tip, unless that is empty.
-pub(crate) fn tip(shown: Response, text: &str) {
-    if !text.is_empty() {
-        shown.on_hover_text(lang::keep_units(text));
-    }
-}
-
 /// Shows a figure: its value, of this size, beside its name or below it. Where there are settings, a line
 /// below the value says that a click opens their controls.
 fn show_figure(ui: &mut Ui, figure: &Figure, size: f32, is_row: bool) {
@@ -168,9 +144,7 @@ fn show_figure(ui: &mut Ui, figure: &Figure, size: f32, is_row: bool) {
         palette.value
     };
     let (mut role, mut sense) = (Role::Label, Sense::hover());
-    let mut value = RichText::new(&figure.value)
-        .font(medium(size))
-        .color(colour);
+    let mut value = styled(&figure.value, medium(size), colour);
     if !figure.settings.is_empty() {
         (role, sense) = (Role::Button, Sense::click());
         value = value.underline();
@@ -192,10 +166,12 @@ fn show_figure(ui: &mut Ui, figure: &Figure, size: f32, is_row: bool) {
         ui.painter().rect_filled(around, 4.0, palette.rule);
     }
     let shown = shown.paint(ui).response;
-    let said = format!("{}: {}", figure.label, figure.value);
-    shown.widget_info(|| WidgetInfo::labeled(role, true, &said));
+    let said = || format!("{}: {}", figure.label, figure.value);
+    shown.widget_info(|| WidgetInfo::labeled(role, true, said()));
     requests(&shown, UiRequest::Change(figure.settings, shown.rect));
-    tip(shown, &figure.tip);
+    if !figure.tip.is_empty() {
+        tip(shown, || &*figure.tip);
+    }
 }
 
 /// Shows the state as a band that is seen from the last row, whose button runs or pauses, and the pace
@@ -240,8 +216,9 @@ fn show_state(ui: &mut Ui, state: RunState, pace: &str) {
             let button = button.frame_when_inactive(false).min_size(vec2(0.0, 26.0));
             let button = ui.add(button).accessible_name(word);
             asks(&button, SessionAction::TogglePause);
-            let text = tr!("click or press Space to run or pause; + and − set the pace");
-            tip(button, text);
+            tip(button, || {
+                tr!("click or press Space to run or pause; + and − set the pace")
+            });
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 if !pace.is_empty() {
                     let text = RichText::new(pace).font(regular(14.0));
@@ -264,53 +241,20 @@ pub(crate) fn show_menu(ui: &mut Ui) {
         .add(button.min_size(vec2(26.0, 26.0)))
         .accessible_name(name);
     asks(&button, ViewAction::ToggleMenu);
-    tip(button, name);
+    tip(button, || name);
 }
 
 /// Shows a sentence in a box, as wide as there is room.
 pub(crate) fn show_message(ui: &mut Ui, urgency: Urgency, text: impl FnOnce(&mut Ui, Color32)) {
-    let (fill, colour) = message_colours(urgency, &palette(ui));
+    let palette = palette(ui);
+    let (fill, colour) = match urgency {
+        Urgency::Failure => (palette.failed, palette.on_failed),
+        Urgency::Effect | Urgency::Notice => (palette.notice, palette.on_notice),
+        Urgency::Warning => (palette.warning, palette.accent),
+    };
     let card = Margins::new().fill(fill).corner_radius(5);
     card.inner_margin(Margin::symmetric(9, 5)).show(ui, |ui| {
         ui.set_min_width(ui.available_width());
         text(ui, colour);
-    });
-}
-
-/// The background and the type of a sentence.
-pub(crate) fn message_colours(urgency: Urgency, palette: &Palette<Color32>) -> (Color32, Color32) {
-    match urgency {
-        Urgency::Failure => (palette.failed, palette.on_failed),
-        Urgency::Effect | Urgency::Notice => (palette.notice, palette.on_notice),
-        Urgency::Warning => (palette.warning, palette.accent),
-    }
-}
-
-/// Shows a side panel: its edges, its title with the button that closes it, and its contents below.
-pub(crate) fn side_panel(
-    ui: &mut Ui,
-    rect: Rect,
-    title: &str,
-    close: ViewAction,
-    contents: impl FnOnce(&mut Ui),
-) {
-    let (palette, painter) = (palette(ui), ui.painter());
-    let line = (1.0, palette.rule);
-    painter.vline(rect.right() - 0.5, rect.y_range(), line);
-    painter.hline(rect.x_range(), rect.top() + 0.5, line);
-    lay_out(ui, rect.shrink2(vec2(14.0, 6.0)), "side panel", |ui| {
-        let widgets = &mut ui.visuals_mut().widgets;
-        widgets.noninteractive.fg_stroke.color = palette.value;
-        ui.horizontal(|ui| {
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                let text = tr!("Close ({key}) ×", key = Action::from(close).key());
-                asks(&ui.button(RichText::new(text).font(regular(13.0))), close);
-                let title = RichText::new(title).font(medium(18.0));
-                ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                    truncated(ui, title)
-                });
-            });
-        });
-        contents(ui);
     });
 }

@@ -1,15 +1,9 @@
 //! The lab: the switches with their positions, and the calls that the present ones make. `ui::lab` has
 //! the switches and the code.
 
-use egui::accesskit::Role;
-use egui::{
-    Align, Button, FontId, Frame, Layout, Margin, Rect, RichText, ScrollArea, Ui, WidgetInfo, vec2,
-};
+use egui::*;
 
-use crate::view::dialogs::UiRequest;
-use crate::view::hud::side_panel;
-use crate::view::hud::style::*;
-use crate::view::widgets::{asks, palette, requests};
+use crate::view::style::*;
 use lang::tr;
 use session::SessionAction;
 use ui::ViewAction;
@@ -35,7 +29,7 @@ pub(crate) fn show(ui: &mut Ui, lab: &Lab, rect: Rect) {
                     let name = format!("{}: {value}", settings[0].title());
                     let button = button.accessible_name(name);
                     requests(&button, UiRequest::Change(settings, button.rect));
-                    button.on_hover_text(tr!("click to change it"));
+                    tip(button, || tr!("click to change it"));
                 }
             });
         }
@@ -99,33 +93,34 @@ fn show_position(ui: &mut Ui, row: &SwitchRow, index: usize) {
         };
     }
     let button = ui.add(Button::new(text).selected(is_present));
-    let name = format!("{} {}", row.switch.name(), position.label);
+    let name = || format!("{} {}", row.switch.name(), position.label);
     button.widget_info(|| WidgetInfo {
         selected: Some(is_present),
-        ..WidgetInfo::labeled(Role::Button, position.unavailable.is_none(), &name)
+        ..WidgetInfo::labeled(
+            accesskit::Role::Button,
+            position.unavailable.is_none(),
+            name(),
+        )
     });
-    let tip = match &position.unavailable {
-        None => format!("{name}: {}", position.effect),
-        Some(why) => tr!("{name} is unavailable: {why}"),
-    };
-    ui.ctx()
-        .accesskit_node_builder(button.id, |node| node.set_description(tip.clone()));
     asks(&button, SessionAction::SetSwitch(row.switch, index as u8));
-    button.on_hover_text(lang::keep_units(&tip));
+    tip(button, || match &position.unavailable {
+        None => format!("{}: {}", name(), position.effect),
+        Some(why) => tr!("{name} is unavailable: {why}", name = name()),
+    });
 }
 
 /// The calls, remarks dimmed.
 fn show_calls(ui: &mut Ui, calls: &[String]) {
     let remark = palette(ui).faint;
+    let kind = |line: &String| (line.is_empty(), line.trim_start().starts_with("//"));
     ui.spacing_mut().item_spacing.y = 0.0;
-    for line in calls {
-        if line.is_empty() {
-            ui.add_space(8.0);
-            continue;
+    // As few labels as there can be: dozens of them cost more than one.
+    for lines in calls.chunk_by(|a, b| kind(a) == kind(b)) {
+        let text = RichText::new(lines.join("\n")).font(FontId::monospace(12.0));
+        match kind(&lines[0]) {
+            (true, _) => ui.add_space(8.0),
+            (_, true) => _ = ui.label(text.color(remark)),
+            _ => _ = ui.label(text),
         }
-        let text = RichText::new(line).font(FontId::monospace(12.0));
-        let is_remark = line.trim_start().starts_with("//");
-        let text = if is_remark { text.color(remark) } else { text };
-        ui.label(text);
     }
 }

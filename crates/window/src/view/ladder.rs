@@ -2,23 +2,17 @@
 //! them, and the limit: a [`LadderChart`]. In its place a rung's source, where what changed from the rung
 //! before is marked as in a diff.
 
-use egui::accesskit::Role;
-use egui::{
-    Align2, Color32, Frame, Margin, Painter, Pos2, Rect, RichText, ScrollArea, Sense, Stroke,
-    StrokeKind, Ui, WidgetInfo, pos2, vec2,
-};
+use egui::*;
 
 use crate::view::code_editor::program;
-use crate::view::dialogs::UiRequest;
-use crate::view::hud::style::*;
-use crate::view::hud::{side_panel, tip};
-use crate::view::widgets::{palette, requests};
+use crate::view::style::*;
 use engine::kernels::KERNELS;
 use lang::tr;
 use ui::ladder::{LadderChart, RateSource, Rung};
 use ui::numbers::si;
-use ui::theme::Palette;
 use ui::{RungSource, ViewAction};
+
+use RateSource::*;
 
 /// Half a mark's width.
 const MARK: f32 = 5.5;
@@ -43,10 +37,9 @@ pub(crate) fn show(ui: &mut Ui, chart: &LadderChart, rect: Rect) {
     let title = tr!("Kernel ladder, cells per second");
     side_panel(ui, rect, title, ViewAction::ToggleLadder, |ui| {
         ui.spacing_mut().item_spacing.y = 2.0;
-        let text = |text: &str, font, colour| RichText::new(text).font(font).color(colour);
-        ui.label(text(&chart.headline, medium(19.0), palette.accent));
+        ui.label(styled(&chart.headline, medium(19.0), palette.accent));
         let how = tr!("while launches run, measured by events around them");
-        ui.label(text(how, regular(13.0), palette.label));
+        ui.label(styled(how, regular(13.0), palette.label));
         ui.spacing_mut().item_spacing.y = 0.0;
         let room = (ui.available_height() - FOOT) / chart.rungs.len().max(1) as f32;
         for rung in &chart.rungs {
@@ -61,7 +54,7 @@ pub(crate) fn show(ui: &mut Ui, chart: &LadderChart, rect: Rect) {
                 .text(at, Align2::CENTER_CENTER, text, font, palette.label);
         }
         show_legend(ui, chart, &palette);
-        ui.label(text(&chart.caption, regular(13.0), palette.label));
+        ui.label(styled(&chart.caption, regular(13.0), palette.label));
     });
 }
 
@@ -79,7 +72,7 @@ fn show_rung(ui: &mut Ui, chart: &LadderChart, rung: &Rung, height: f32) {
     let (all, button) = ui.allocate_exact_size(size, Sense::click());
     button.widget_info(|| WidgetInfo {
         selected: Some(rung.present),
-        ..WidgetInfo::labeled(Role::Button, true, &*rung.name)
+        ..WidgetInfo::labeled(accesskit::Role::Button, true, &*rung.name)
     });
     requests(&button, UiRequest::ShowSource(Some(rung.index)));
     let ground = all.expand2(vec2(6.0, 0.0));
@@ -138,26 +131,26 @@ fn show_rung(ui: &mut Ui, chart: &LadderChart, rung: &Rung, height: f32) {
         let at = pos2(x(row, live), y);
         paint_mark(painter, at, None, palette);
     }
-    tip(button, &rung.tip());
+    tip(button, || rung.tip());
 }
 
 /// A rate from this source, or, without one, what the present kernel does now.
-fn paint_mark(painter: &Painter, at: Pos2, source: Option<RateSource>, palette: &Palette<Color32>) {
+fn paint_mark(painter: &Painter, at: Pos2, source: Option<RateSource>, palette: &Palette) {
     let (radius, fill, edge) = match source {
-        Some(RateSource::Recorded) => (MARK, palette.value, palette.value),
-        Some(RateSource::Other) => (MARK, palette.faint, palette.faint),
-        Some(RateSource::Session) => (MARK, palette.background, palette.value),
+        Some(Recorded) => (MARK, palette.value, palette.value),
+        Some(Other) => (MARK, palette.faint, palette.faint),
+        Some(Session) => (MARK, palette.background, palette.value),
         None => (1.3 * MARK, palette.accent, palette.background),
     };
     painter.circle(at, radius, fill, Stroke::new(2.0, edge));
 }
 
 /// The kinds of marks that the chart has, and the limit.
-fn show_legend(ui: &mut Ui, chart: &LadderChart, palette: &Palette<Color32>) {
+fn show_legend(ui: &mut Ui, chart: &LadderChart, palette: &Palette) {
     let sources = [
-        (Some(RateSource::Recorded), tr!("recorded")),
-        (Some(RateSource::Other), tr!("with other lattices")),
-        (Some(RateSource::Session), tr!("in this session")),
+        (Some(Recorded), tr!("recorded")),
+        (Some(Other), tr!("with other lattices")),
+        (Some(Session), tr!("in this session")),
         (None, tr!("now")),
     ];
     let is_there = |source: Option<RateSource>| match source {

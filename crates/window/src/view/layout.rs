@@ -6,18 +6,17 @@
 mod tests;
 mod tiling;
 
-use egui::{Pos2, Rect, pos2, vec2};
+use egui::*;
 
 use crate::view::hud::STRIP;
 use crate::view::{timeline, toolbar};
 use life::Size;
-use session::Side;
 use tiling::Panels;
 pub(crate) use tiling::Tiling;
 use ui::{InterfaceScale, SidePanel};
 
 /// A rectangle in whole pixels.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct PixelRect {
     /// Left edge.
     pub x: u32,
@@ -73,7 +72,7 @@ impl PixelRect {
 }
 
 /// Where the HUD is docked; it never covers a panel.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Dock {
     /// The window is too small for one.
     Hidden,
@@ -136,12 +135,6 @@ impl WindowLayout {
     /// A pixel, in points.
     pub fn point(&self, [x, y]: [f64; 2]) -> Pos2 {
         pos2(x as f32, y as f32) / self.pixels_per_point
-    }
-
-    /// The place of a side panel, if it is the one shown.
-    pub fn side_rect(&self, panel: SidePanel) -> Option<PixelRect> {
-        let (shown, rect) = self.side?;
-        (shown == panel).then_some(rect)
     }
 }
 
@@ -318,6 +311,7 @@ enum SidePlace {
 
 /// Where a side panel stands in an area in points, if there is room for one.
 fn side(panel: SidePanel, [width, height]: [f32; 2]) -> Option<SidePlace> {
+    use SidePlace::*;
     let min_height = match panel {
         SidePanel::Ladder => MIN_LADDER_HEIGHT,
         _ => MIN_SIDE_HEIGHT,
@@ -327,37 +321,25 @@ fn side(panel: SidePanel, [width, height]: [f32; 2]) -> Option<SidePlace> {
     if height < min_height {
         None
     } else if panel == SidePanel::Editor && beside_timeline >= MIN_EDITOR_WIDTH {
-        Some(SidePlace::Beside(beside_timeline.min(SIDE_WIDTH)))
+        Some(Beside(beside_timeline.min(SIDE_WIDTH)))
     } else if width >= SIDE_WIDTH + GOOD_WIDTH_BESIDE {
-        Some(SidePlace::Beside(SIDE_WIDTH))
+        Some(Beside(SIDE_WIDTH))
     } else if width >= MIN_WIDTH_BELOW && below >= min_height {
-        Some(SidePlace::Below(below))
+        Some(Below(below))
     } else if width >= SIDE_WIDTH + MIN_WIDTH_BESIDE {
-        Some(SidePlace::Beside(SIDE_WIDTH))
+        Some(Beside(SIDE_WIDTH))
     } else {
         None
     }
 }
 
 /// Where the panels of A and of B are named; none of it lies over a panel.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ComparisonPlaces {
     /// Over both: how they compare.
     pub band: PixelRect,
-    /// Over A's panels.
-    pub header_a: PixelRect,
-    /// Over B's panels.
-    pub header_b: PixelRect,
-}
-
-impl ComparisonPlaces {
-    /// Over the panels of one of the two.
-    pub fn header(&self, side: Side) -> PixelRect {
-        match side {
-            Side::A => self.header_a,
-            Side::B => self.header_b,
-        }
-    }
+    /// Over A's panels, and over B's.
+    pub headers: [PixelRect; 2],
 }
 
 /// Heights in points.
@@ -397,8 +379,7 @@ fn tile_comparison(
     };
     let places = ComparisonPlaces {
         band,
-        header_a,
-        header_b,
+        headers: [header_a, header_b],
     };
     (tiling, places)
 }

@@ -2,11 +2,10 @@
 //! and what was measured. It is as high as a step usually is, so that panels stay where they are from one
 //! step to the next; words shrink where they have no room.
 
-use egui::{Rect, RichText, Ui, vec2};
+use egui::*;
 
-use crate::view::hud::style::*;
 use crate::view::lesson::{choices, page_buttons, size_that_fits};
-use crate::view::widgets::{lay_out, palette};
+use crate::view::style::*;
 use lang::tr;
 use ui::{LectureScreen, ViewAction};
 
@@ -36,8 +35,7 @@ pub(crate) fn show(ui: &mut Ui, step: &LectureScreen, rect: Rect) {
                 (&step.question, medium(19.0 * size), palette.accent),
             ] {
                 if !text.is_empty() {
-                    let text = RichText::new(lang::keep_units(text)).font(font);
-                    ui.label(text.color(colour));
+                    ui.label(styled(lang::keep_units(text), font, colour));
                 }
             }
             ui.add_space(5.0 * size);

@@ -7,20 +7,15 @@ mod speedup;
 use std::sync::Arc;
 
 use egui::emath::GuiRounding as _;
-use egui::{
-    Button, Color32, FontId, Frame as Card, Image, Margin, Rect, RichText, ScrollArea, Sense,
-    Sides, Stroke, StrokeKind, TextureHandle, Ui, UiBuilder, vec2,
-};
+use egui::{Frame as Card, *};
 
 use crate::view::Frame;
 use crate::view::code_editor::program;
-use crate::view::hud::style::*;
 use crate::view::hud::{show_menu, show_message};
+use crate::view::style::*;
 use crate::view::timeline;
-use crate::view::widgets::{asks, lay_out, palette};
 use lang::tr;
 use ui::figures::Urgency;
-use ui::theme::Palette;
 use ui::{LessonChoice, LessonColumn, LessonPage, TimeBar, ViewAction};
 
 /// The room around all of it.
@@ -50,15 +45,13 @@ pub(crate) fn show(ui: &mut Ui, frame: &Frame<'_>, page: &LessonPage, rect: Rect
             ui.label(RichText::new(number).color(palette.label));
         });
         if !page.about.is_empty() {
-            let about = RichText::new(&page.about).font(regular(15.0));
-            truncated(ui, about.color(palette.label));
+            truncated(ui, styled(&page.about, regular(15.0), palette.label));
         }
         // The most urgent message, because the HUD is hidden.
         let mut messages = frame.screen.figures.iter().flat_map(|it| &it.messages);
         if let Some((urgency, sentence)) = messages.find(|it| it.0 != Urgency::Warning) {
             show_message(ui, *urgency, |ui, colour| {
-                let text = RichText::new(lang::keep_units(sentence)).font(regular(15.0));
-                ui.label(text.color(colour));
+                ui.label(styled(lang::keep_units(sentence), regular(15.0), colour));
             });
         }
         let mut room = ui.available_rect_before_wrap();
@@ -144,8 +137,8 @@ fn show_foot(ui: &mut Ui, page: &LessonPage, is_lectures: bool) {
             (tr!("Back to the list"), ViewAction::Escape, true),
             (tr!("Close"), ViewAction::ToggleLessons, true),
         ]);
-        let hint = RichText::new(hint).font(regular(14.0));
-        truncated(ui, hint.color(palette(ui).label));
+        let colour = palette(ui).label;
+        truncated(ui, styled(hint, regular(14.0), colour));
     });
 }
 
@@ -178,7 +171,7 @@ pub(crate) fn choices(ui: &mut Ui, choices: &[LessonChoice], is_asked: bool, siz
 /// Everything of a page but its head and its foot, in type of a size; its chart reaches to the end of the
 /// room.
 struct Body<'a> {
-    palette: Palette<Color32>,
+    palette: Palette,
     page: &'a LessonPage,
     size: f32,
     room: Rect,
@@ -197,8 +190,7 @@ impl Body<'_> {
     fn text(&self, ui: &mut Ui, text: &str, mut font: FontId, colour: Color32) {
         if !text.is_empty() {
             font.size *= self.size;
-            let text = RichText::new(lang::keep_units(text)).font(font);
-            ui.label(text.color(colour));
+            ui.label(styled(lang::keep_units(text), font, colour));
         }
     }
 

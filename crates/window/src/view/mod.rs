@@ -28,9 +28,10 @@ pub mod picture_file;
 mod population;
 pub(crate) mod recording;
 mod scene;
+pub(crate) mod style;
 pub(crate) mod timeline;
 mod toolbar;
-mod widgets;
+pub(crate) mod widgets;
 
 #[cfg(test)]
 mod accessibility_tests;

@@ -128,7 +128,11 @@ impl Renderer {
         options: &ViewOptions,
     ) -> Result<Duration, ViewError> {
         if options.timeline {
-            self.contents.timeline.update(pictures);
+            let FrameContents {
+                timeline, drawing, ..
+            } = &mut self.contents;
+            timeline.update(pictures);
+            timeline.timeline.judge(status, drawing);
         }
         if options.side == Some(ui::SidePanel::Population) {
             self.contents.population.update(pictures, status, options);

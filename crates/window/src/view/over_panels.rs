@@ -5,23 +5,19 @@
 //! that part framed; it leads the camera. It is drawn from the same bits as the panel, by state. Where a reduced
 //! view crosses the bus there is nothing of the rest, and the frame stands on a plain background.
 
-use egui::{
-    Align, Align2, Color32, Label, Layout, Mesh, Painter, Pos2, Rect, RichText, Stroke, StrokeKind,
-    Ui, vec2,
-};
+use egui::*;
 
 use crate::view::Frame;
-use crate::view::hud::style::*;
 use crate::view::layout::{ComparisonPlaces, PixelRect, WindowLayout, in_pixels};
 use crate::view::lesson::sign;
 use crate::view::panels::Minimap;
-use crate::view::widgets::{lay_out, palette};
+use crate::view::style::*;
 use engine::Transfer;
 use lang::tr;
 use life::{Lattice, Run, Size};
 use session::{Area, Change, Side, Status};
 use ui::finding::{ComparisonTexts, SideTexts};
-use ui::theme::{Palette, bytes, theme, tint};
+use ui::theme::{bytes, theme, tint};
 use ui::{Camera, PanelPart, ViewTransform};
 
 /// A number's place, in points.
@@ -90,7 +86,7 @@ const MAX_RUNS: usize = 20_000;
 /// A panel that is painted on, where it shows cells.
 struct Sheet {
     painter: Painter,
-    palette: Palette<Color32>,
+    palette: Palette,
     corner: Pos2,
     transform: ViewTransform,
     size: Size,
@@ -380,16 +376,12 @@ pub(crate) fn show_comparison(
         Some((false, text)) => (format!("{}  {text}", sign(false)), palette.value),
     };
     lay_out(ui, band, "comparison", |ui| {
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            ui.label(RichText::new(cells).font(medium(16.0)).color(colour));
-            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                let factor = RichText::new(&shown.factor).font(medium(18.0));
-                truncated(ui, factor.color(figures));
-            });
-        });
+        let cells = styled(cells, medium(16.0), colour);
+        let factor = styled(&shown.factor, medium(18.0), figures);
+        from_both_ends(ui, |ui| _ = ui.label(cells), |ui| _ = truncated(ui, factor));
     });
     for texts in &shown.sides {
-        let place = layout.points(places.header(texts.side));
+        let place = layout.points(places.headers[texts.side as usize]);
         show_header(ui, place.shrink2(vec2(6.0, 3.0)), texts, figures);
     }
 }
@@ -405,8 +397,9 @@ fn show_header(ui: &mut Ui, rect: Rect, texts: &SideTexts, time_colour: Color32)
     };
     ui.painter().rect_filled(rect, 6.0, palette.comparison);
     ui.painter().rect_filled(letter, 6.0, colour);
-    let name = RichText::new(texts.side.name()).font(medium(0.62 * rect.height()));
-    ui.put(letter, Label::new(name.color(palette.on_bright)));
+    let font = medium(0.62 * rect.height());
+    let name = styled(texts.side.name(), font, palette.on_bright);
+    ui.put(letter, Label::new(name));
     let inside = rect.with_min_x(letter.right() + 10.0);
     lay_out(ui, inside, texts.side.name(), |ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
@@ -416,7 +409,7 @@ fn show_header(ui: &mut Ui, rect: Rect, texts: &SideTexts, time_colour: Color32)
             (&texts.settings, size(14.0), palette.label),
         ];
         for (text, font, colour) in rows {
-            truncated(ui, RichText::new(text).font(font).color(colour));
+            truncated(ui, styled(text, font, colour));
         }
     });
 }

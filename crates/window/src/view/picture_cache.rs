@@ -45,25 +45,25 @@ impl CachedPicture {
 /// What makes and binds textures.
 #[derive(Clone)]
 pub(crate) struct Textures {
-    pub(crate) device: wgpu::Device,
-    pub(crate) queue: wgpu::Queue,
-    pub(crate) limits: wgpu::Limits,
+    pub device: wgpu::Device,
+    pub queue: wgpu::Queue,
+    pub limits: wgpu::Limits,
     /// For arrays of words or ages, and of densities.
-    pub(crate) layouts: [wgpu::BindGroupLayout; 2],
+    pub layouts: [wgpu::BindGroupLayout; 2],
 }
 
 /// See the module.
 pub(crate) struct PictureCache {
     textures: Textures,
-    pub(crate) size: Size,
+    pub size: Size,
     seen: Vec<u64>,
     /// The number of the last edit that each instance's picture shows.
-    pub(crate) edits: Vec<u64>,
-    pub(crate) pictures: Vec<CachedPicture>,
-    pub(crate) generations: Vec<u64>,
+    pub edits: Vec<u64>,
+    pub pictures: Vec<CachedPicture>,
+    pub generations: Vec<u64>,
     /// Whether the last update brought a picture.
-    pub(crate) is_new: Vec<bool>,
-    pub(crate) arrays: [Option<TextureArray>; 3],
+    pub is_new: Vec<bool>,
+    pub arrays: [Option<TextureArray>; 3],
 }
 
 impl PictureCache {

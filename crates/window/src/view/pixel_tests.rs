@@ -1,6 +1,7 @@
 //! The shaders against the CPU reference (`reference.rs`), pixel by pixel, on lavapipe (Mesa's Vulkan in
 //! software), which draws the same everywhere.
 
+use ColourBy::*;
 use std::sync::LazyLock;
 
 use crate::view::Gpu;
@@ -173,13 +174,7 @@ fn the_pictures_of_before_stay_until_all_of_the_new_ones_have_come() {
     ] {
         let size = size(side, side);
         let soups: Vec<Lattice> = (0..come).map(|seed| soup(size, 0.5, seed)).collect();
-        panels.update(
-            count,
-            size,
-            &FixturePictures::bits(&soups),
-            None,
-            ColourBy::Age,
-        );
+        panels.update(count, size, &FixturePictures::bits(&soups), None, Age);
         let place = (
             [64, 64],
             count,
@@ -467,15 +462,15 @@ fn ages_and_trails_are_as_modelled_in_every_theme_and_at_every_scale() {
     );
     let sources: Vec<_> = rounds.iter().map(|it| it as &dyn PictureSource).collect();
     let cases = [
-        (ColourBy::Age, 0, 8.0),
-        (ColourBy::History, 0, 1.0),
-        (ColourBy::Age, 1, 1.0),
-        (ColourBy::History, 2, 0.4),
-        (ColourBy::Age, 2, 3.7),
-        (ColourBy::History, 4, 0.4),
-        (ColourBy::History, 3, 5.0),
-        (ColourBy::Age, 3, 0.3),
-        (ColourBy::History, 0, 0.6),
+        (Age, 0, 8.0),
+        (History, 0, 1.0),
+        (Age, 1, 1.0),
+        (History, 2, 0.4),
+        (Age, 2, 3.7),
+        (History, 4, 0.4),
+        (History, 3, 5.0),
+        (Age, 3, 0.3),
+        (History, 0, 0.6),
     ];
     for (colour_by, theme, scale) in cases {
         let options = ViewOptions {

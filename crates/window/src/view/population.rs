@@ -5,21 +5,14 @@
 //! Births point up and deaths down, so that nobody has to tell their colours apart; and the colours
 //! (of Okabe and Ito) can be told apart by the colour-blind too.
 
-use egui::accesskit::Role;
-use egui::{
-    Align, Align2, Button, Color32, Layout, Painter, Pos2, Rect, RichText, Sense, Shape, Stroke,
-    Ui, WidgetInfo, pos2, vec2,
-};
+use egui::*;
 
-use crate::view::hud::side_panel;
-use crate::view::hud::style::*;
 use crate::view::layout::WindowLayout;
-use crate::view::widgets::{asks, palette};
+use crate::view::style::*;
 use lang::tr;
 use session::Status;
 use session::population::Sample;
 use ui::numbers::{grouped, si};
-use ui::theme::Palette;
 use ui::{Action, PopulationChart, ViewAction};
 
 /// Words over the lower chart, and generations under it.
@@ -35,33 +28,26 @@ pub(crate) fn show(ui: &mut Ui, shown: &PopulationChart, rect: Rect) {
     let palette = &palette(ui);
     side_panel(ui, rect, &shown.title, ViewAction::TogglePopulation, |ui| {
         ui.horizontal(|ui| {
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                let other = Action::from(ViewAction::TogglePopulationOfAll);
-                let text = tr!("{} all / selected", other.key());
-                let button = Button::new(RichText::new(text).small());
-                asks(&ui.add(button.frame_when_inactive(false)), other);
-                let headline = RichText::new(&shown.headline).font(medium(19.0));
-                let headline = headline.color(palette.alive);
-                ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                    truncated(ui, headline)
-                });
-            });
+            let other = Action::from(ViewAction::TogglePopulationOfAll);
+            let text = tr!("{} all / selected", other.key());
+            let button = Button::new(RichText::new(text).small()).frame_when_inactive(false);
+            let headline = styled(&shown.headline, medium(19.0), palette.alive);
+            from_both_ends(
+                ui,
+                |ui| asks(&ui.add(button), other),
+                |ui| _ = truncated(ui, headline),
+            );
         });
-        truncated(
-            ui,
-            RichText::new(&shown.caption)
-                .font(regular(14.0))
-                .color(palette.label),
-        );
+        truncated(ui, styled(&shown.caption, regular(14.0), palette.label));
         let (all, chart) = ui.allocate_exact_size(ui.available_size(), Sense::hover());
         let list = format!("{}, {}, {}", shown.headline, shown.born, shown.died);
-        chart.widget_info(|| WidgetInfo::labeled(Role::Image, true, &list));
+        chart.widget_info(|| WidgetInfo::labeled(accesskit::Role::Image, true, &list));
         paint(ui.painter(), shown, all, palette);
     });
 }
 
 /// Paints the charts, one above the other, with their axes.
-fn paint(painter: &Painter, shown: &PopulationChart, all: Rect, palette: &Palette<Color32>) {
+fn paint(painter: &Painter, shown: &PopulationChart, all: Rect, palette: &Palette) {
     let inside = all
         .with_min_x(all.left() + FIGURES)
         .with_min_y(all.top() + 0.5 * HEAD);

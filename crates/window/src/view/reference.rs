@@ -10,9 +10,9 @@ use ui::{ColourBy, ViewOptions, ViewTransform};
 /// Where a lattice is seen: what a panel of so many pixels shows, and what of it goes around the torus.
 #[derive(Clone, Copy)]
 pub(crate) struct Seen<'a> {
-    pub(crate) lattice: &'a Lattice,
-    pub(crate) transform: ViewTransform,
-    pub(crate) panel: [u32; 2],
+    pub lattice: &'a Lattice,
+    pub transform: ViewTransform,
+    pub panel: [u32; 2],
 }
 
 /// Cells, each with how much of it counts.

@@ -1,22 +1,20 @@
 //! Draws a whole frame into any texture: panels, and the interface over and beside them.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::view::dialogs::{Dialogs, UiRequest};
+use crate::view::dialogs::Dialogs;
 use crate::view::frame::{Frame, paint_over};
 use crate::view::gpu;
 use crate::view::panels::{Panels, PanelsInput, outside};
-use crate::view::{Gpu, hud, over_panels};
+use crate::view::widgets::Palette;
+use crate::view::{Gpu, over_panels, style};
 use session::PictureSource;
-use ui::theme::Palette;
 
 /// The output of a frame besides its picture.
 pub(crate) struct FrameOutput {
     pub submission: wgpu::SubmissionIndex,
     /// The processor time that laying out and building the interface took.
     pub spent: Duration,
-    /// What its widgets asked for.
-    pub requests: Vec<UiRequest>,
     /// What egui wants of the window: cursor, clipboard, input method.
     pub platform: egui::PlatformOutput,
     /// When to draw again without input (egui's repaint delay).
@@ -32,7 +30,7 @@ struct Interface {
     context: egui::Context,
     overlay: egui_wgpu::Renderer,
     /// The colours that egui's style is made for.
-    styled: Option<Palette<egui::Color32>>,
+    styled: Option<Palette>,
 }
 
 impl Interface {
@@ -53,7 +51,7 @@ impl Interface {
 /// An egui with the program's type.
 pub(crate) fn context() -> egui::Context {
     let context = egui::Context::default();
-    hud::install_fonts(&context);
+    style::install_fonts(&context);
     context.options_mut(|options| options.zoom_with_keyboard = false);
     context
 }
@@ -160,7 +158,7 @@ impl Scene {
         mut input: egui::RawInput,
         target: &wgpu::TextureView,
     ) -> FrameOutput {
-        let (begun, before) = (Instant::now(), platform::usage());
+        let begun = platform::thread_time();
         let (palette, pixels_per_point) = (frame.palette(), frame.pixels_per_point());
         let Interface {
             context,
@@ -168,19 +166,17 @@ impl Scene {
             styled,
         } = &mut self.interface;
         if styled.replace(palette) != Some(palette) {
-            hud::style::apply_style(context, &palette);
+            style::apply_style(context, &palette);
         }
         // egui drops all letters where this changes: with points of another size, and with a dialog that closes.
         let others = (50.0 * pixels_per_point) as u32 * 2 + u32::from(dialogs.takes_keys());
         let side = MAX_LETTERS_SIDE.min(self.max_side) - others;
         input.max_texture_side = Some(side as usize);
         let (place, composed) = (frame.layout(), frame.composed());
-        let (mut output, requests) =
-            paint_over(context, &composed, &palette, place.as_ref(), dialogs, input);
+        let mut output = paint_over(context, &composed, place.as_ref(), dialogs, input);
         let shapes = std::mem::take(&mut output.shapes);
         let meshes = context.tessellate(shapes, output.pixels_per_point);
-        let waited = platform::usage().waited - before.waited;
-        let spent = begun.elapsed().saturating_sub(waited);
+        let spent = platform::thread_time() - begun;
         if let (Some((layout, transform)), Some(status)) = (&place, frame.sources.status) {
             let docked = [
                 layout.timeline,
@@ -231,7 +227,6 @@ impl Scene {
         FrameOutput {
             submission,
             spent,
-            requests,
             again: viewport.map_or(Duration::MAX, |viewport| viewport.repaint_delay),
             platform: output.platform_output,
         }

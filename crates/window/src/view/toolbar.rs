@@ -2,15 +2,10 @@
 //! what the mouse is over and how large the selection is. Everything else that a mouse can do is in
 //! the menu.
 
-use egui::accesskit::Role;
-use egui::{
-    Align, Align2, Atom, Button, Color32, Layout, Painter, Rect, RichText, Shape, Stroke, Ui,
-    WidgetInfo, vec2,
-};
+use egui::*;
 
 use crate::view::Frame;
-use crate::view::hud::style::*;
-use crate::view::widgets::{asks, lay_out, palette};
+use crate::view::style::*;
 use lang::tr;
 use session::{SessionAction, Switch};
 use ui::{Action, EditAction, Sources, Tool, ViewAction};
@@ -182,22 +177,19 @@ fn show_button(ui: &mut Ui, frame: &Frame<'_>, action: Action, face: Atom<'_>) {
     let button = ui.add_enabled(unavailable.is_none(), button);
     button.widget_info(|| WidgetInfo {
         selected: state,
-        ..WidgetInfo::labeled(Role::Button, unavailable.is_none(), row.help())
+        ..WidgetInfo::labeled(accesskit::Role::Button, unavailable.is_none(), row.help())
     });
     asks(&button, action);
-    let does = || format!("{} ({})", row.help(), row.keys());
-    let tip = unavailable.clone().unwrap_or_else(does);
-    ui.ctx()
-        .accesskit_node_builder(button.id, |node| node.set_description(tip.clone()));
-    button
-        .on_hover_text(lang::keep_units(&tip))
-        .on_disabled_hover_text(tip);
+    tip(button, || match &unavailable {
+        Some(why) => why.clone(),
+        None => format!("{} ({})", row.help(), row.keys()),
+    });
 }
 
 fn paint_icon(painter: &Painter, square: Rect, parts: &str, colour: Color32) {
     let scale = square.width() / 16.0;
     let words: Vec<&str> = parts.split_whitespace().collect();
-    for part in words.chunk_by(|_, next| next.parse::<f32>().is_ok()) {
+    for part in words.chunk_by(|_, next| !next.starts_with(char::is_alphabetic)) {
         let numbers: Vec<f32> = part.iter().filter_map(|it| it.parse().ok()).collect();
         let at = |point: &[f32]| square.min + vec2(point[0], point[1]) * scale;
         let points = || numbers.chunks_exact(2).map(at).collect();

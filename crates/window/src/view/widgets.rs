@@ -2,19 +2,18 @@
 //! egui's context, where every widget finds them.
 
 use egui::accesskit::Role;
-use egui::{Color32, Context, Id, Rect, Response, Ui, UiBuilder};
+use egui::*;
 
-use crate::view::dialogs::UiRequest;
-use ui::Action;
-use ui::theme::Palette;
+pub(crate) use crate::view::dialogs::UiRequest;
+use crate::view::style::{medium, truncated};
+use lang::tr;
+use ui::{Action, ViewAction};
+
+/// An interface's colours, as egui has them.
+pub(crate) type Palette = ui::theme::Palette<Color32>;
 
 /// A whole window, behind all dialogs; only where it is enabled its widgets can be used.
-pub(crate) fn root(
-    context: &Context,
-    screen: Rect,
-    palette: &Palette<Color32>,
-    is_enabled: bool,
-) -> Ui {
+pub(crate) fn root(context: &Context, screen: Rect, palette: &Palette, is_enabled: bool) -> Ui {
     context.data_mut(|data| data.insert_temp(Id::NULL, *palette));
     let builder = UiBuilder::new().max_rect(screen);
     let mut ui = Ui::new(context.clone(), Id::unique("widgets"), builder);
@@ -32,7 +31,7 @@ pub(crate) fn root(
 }
 
 /// The colours to paint with.
-pub(crate) fn palette(ui: &Ui) -> Palette<Color32> {
+pub(crate) fn palette(ui: &Ui) -> Palette {
     let palette = ui.data(|data| data.get_temp(Id::NULL));
     palette.expect("a root has colours")
 }
@@ -51,6 +50,63 @@ pub(crate) fn lay_out(ui: &mut Ui, rect: Rect, name: &str, add: impl FnOnce(&mut
     ui.scope_builder(UiBuilder::new().id_salt(name).max_rect(rect), |ui| {
         ui.set_clip_rect(rect);
         add(ui);
+    });
+}
+
+/// Words in this type and colour.
+pub(crate) fn styled(words: impl Into<String>, font: FontId, colour: Color32) -> RichText {
+    RichText::new(words).font(font).color(colour)
+}
+
+/// Lays out what stands at the right end of a row, and from the left what has the rest of it.
+pub(crate) fn from_both_ends(ui: &mut Ui, right: impl FnOnce(&mut Ui), left: impl FnOnce(&mut Ui)) {
+    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        right(ui);
+        ui.with_layout(Layout::left_to_right(Align::Center), left);
+    });
+}
+
+/// Gives a widget a tip, made once it is seen or read: a screen reader says it, too.
+pub(crate) fn tip<T: AsRef<str>>(shown: Response, text: impl Fn() -> T) {
+    let describe = |node: &mut accesskit::Node| node.set_description(text().as_ref());
+    shown.ctx.accesskit_node_builder(shown.id, describe);
+    let show = |ui: &mut Ui| {
+        ui.set_max_width(ui.spacing().tooltip_width); // however long it is
+        ui.label(lang::keep_units(text().as_ref()));
+    };
+    shown.on_hover_ui(show).on_disabled_hover_ui(show);
+}
+
+/// The button that closes what it stands in, as the key of this action does.
+pub(crate) fn close_button(ui: &mut Ui, closes: ViewAction) -> Response {
+    let text = tr!("Close ({key}) ×", key = Action::from(closes).key());
+    ui.button(RichText::new(text).small())
+}
+
+/// Shows a side panel: its edges, its title with the button that closes it, and its contents below.
+pub(crate) fn side_panel(
+    ui: &mut Ui,
+    rect: Rect,
+    title: &str,
+    close: ViewAction,
+    contents: impl FnOnce(&mut Ui),
+) {
+    let (palette, painter) = (palette(ui), ui.painter());
+    let line = (1.0, palette.rule);
+    painter.vline(rect.right() - 0.5, rect.y_range(), line);
+    painter.hline(rect.x_range(), rect.top() + 0.5, line);
+    lay_out(ui, rect.shrink2(vec2(14.0, 6.0)), "side panel", |ui| {
+        let widgets = &mut ui.visuals_mut().widgets;
+        widgets.noninteractive.fg_stroke.color = palette.value;
+        ui.horizontal(|ui| {
+            let title = RichText::new(title).font(medium(18.0));
+            from_both_ends(
+                ui,
+                |ui| asks(&close_button(ui, close), close),
+                |ui| _ = truncated(ui, title),
+            );
+        });
+        contents(ui);
     });
 }
 

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use egui::{Key, Label, Modifiers, Pos2, Rect, RichText, ScrollArea, TextEdit, Ui};
+use egui::*;
 
 use crate::view::dialogs::picker::{Item, show_item};
 use crate::view::dialogs::{self, DialogContext, UiRequest};
@@ -25,7 +25,7 @@ const WIDTH: f32 = 620.0;
 pub(crate) const PATTERN_FILE: &str = "pattern.rle";
 
 /// What a path is for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum FileTask {
     /// Its pattern or session is opened.
     Open,
@@ -152,22 +152,27 @@ pub(super) fn show_kernel(kernel: &Arc<StoredKernel>, cx: DialogContext<'_>) -> 
 }
 
 /// What can be done with the selected panel.
-const PANEL_MENU: [Action; 14] = [
-    Action::View(ViewAction::ToggleSingle),
-    Action::View(ViewAction::Fit),
-    Action::View(ViewAction::ToggleMinimap),
-    Action::Session(SessionAction::ResetPanel),
-    Action::Edit(EditAction::FillRandomly),
-    Action::Edit(EditAction::ClearSelection),
-    Action::Edit(EditAction::SelectAll),
-    Action::Edit(EditAction::CopyCells),
-    Action::Edit(EditAction::PastePattern),
-    Action::Edit(EditAction::ToggleShelf),
-    Action::Edit(EditAction::OpenPattern),
-    Action::Edit(EditAction::SavePattern),
-    Action::View(ViewAction::SavePanelPicture),
-    Action::View(ViewAction::ToggleMenu),
-];
+const PANEL_MENU: [Action; 14] = {
+    use Action::{Edit, Session, View};
+    use EditAction::*;
+    use ViewAction::*;
+    [
+        View(ToggleSingle),
+        View(Fit),
+        View(ToggleMinimap),
+        Session(SessionAction::ResetPanel),
+        Edit(FillRandomly),
+        Edit(ClearSelection),
+        Edit(SelectAll),
+        Edit(CopyCells),
+        Edit(PastePattern),
+        Edit(ToggleShelf),
+        Edit(OpenPattern),
+        Edit(SavePattern),
+        View(SavePanelPicture),
+        View(ToggleMenu),
+    ]
+};
 
 /// Values that are typed in or chosen.
 #[derive(Clone, PartialEq, Debug)]
@@ -239,8 +244,7 @@ impl Form {
                 }
                 if settings.is_empty() {
                     let rows = PANEL_MENU.into_iter().filter_map(Action::row);
-                    let items = rows.map(|row| Item::of_row(row, &cx.frame.sources));
-                    is_done |= show_lines(ui, cx, items, &mut takes_focus);
+                    is_done |= show_lines(ui, cx, rows.map(Item::Acts), &mut takes_focus);
                 }
             });
         });
@@ -282,8 +286,7 @@ impl Field {
         let choices = it
             .status
             .map_or(Vec::new(), |status| setting.choices(status));
-        let choices = choices.iter();
-        let choices = choices.map(|choice| Item::of_position(choice.text.clone(), choice, it));
+        let choices = choices.into_iter().map(|it| Item::Sets(None, it));
         show_lines(ui, cx, choices, takes_focus)
     }
 }
@@ -297,13 +300,13 @@ fn show_lines(
 ) -> bool {
     let mut first = None;
     for item in items {
-        let line = show_item(ui, cx, &item, None, ui.available_width());
+        let line = show_item(ui, cx, item, false, None, ui.available_width());
         if line.clicked() {
-            ask(cx.context, item.request);
+            ask(cx.context, item.request());
             return true;
         }
         // The present choice before the first one.
-        let is_present = item.state == Some(true) && item.position.is_empty();
+        let is_present = matches!(item, Item::Sets(_, position) if position.is_on);
         first = first.filter(|_| !is_present).or(Some(line));
     }
     if let Some(line) = first

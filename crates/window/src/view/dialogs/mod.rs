@@ -8,24 +8,22 @@ mod forms;
 mod picker;
 
 pub(crate) use forms::{FileDialog, FileTask, Form, PATTERN_FILE};
+use picker::Item;
 pub(crate) use picker::Picker;
 
-use egui::{
-    Align, Align2, Color32, Context, Event, Id, Layout, Modal, Rect, Response, RichText, Ui, vec2,
-};
+use egui::*;
 use std::mem::{Discriminant, discriminant, take};
 use std::sync::Arc;
 
 use crate::view::Frame;
-use crate::view::hud::style::truncated;
-use crate::view::widgets::ask;
+use crate::view::style::truncated;
+use crate::view::widgets::{Palette, ask, close_button, from_both_ends};
 use lang::tr;
 use lesson::ExerciseProgress;
 use life::{Kind, Shelved};
 use session::StoredKernel;
-use ui::actions::{Setting, Topic};
+use ui::actions::{Setting, TABLE, Topic};
 use ui::code_editor::Code;
-use ui::theme::Palette;
 use ui::{Action, ViewAction};
 
 /// A dialog that is open.
@@ -102,7 +100,7 @@ pub(crate) struct DialogContext<'a> {
     /// What is shown beneath it.
     pub frame: &'a Frame<'a>,
     /// The frame's colours.
-    pub palette: &'a Palette<Color32>,
+    pub palette: &'a Palette,
     /// The whole window, in pixels.
     pub screen: Rect,
     /// Whether nothing lies over it, so that keys are its own.
@@ -122,28 +120,30 @@ impl Dialog {
             Dialog::Kernel(kernel) => return forms::show_kernel(kernel, cx),
             Dialog::Commands(picker, solved) => {
                 let items = |_| picker::commands(it, solved);
-                picker.show(cx, tr!("Find a command"), one, &[], items)
+                picker.show(cx, tr!("Find a command"), one, &[], false, items)
             }
             Dialog::Lessons(picker, solved) => {
                 let items = |_| picker::lessons(solved).collect();
-                picker.show(cx, tr!("Lessons"), one, &[], items)
+                picker.show(cx, tr!("Lessons"), one, &[], true, items)
             }
             Dialog::Shelf(picker) => {
                 let title = tr!("Patterns: click one to take it, then click a panel to place it");
                 let kinds = Kind::ALL.map(picker::kind_title);
                 let tabs = Vec::from_iter([tr!("All")].into_iter().chain(kinds));
                 let kind = |tab: usize| Some(Kind::ALL[tab.checked_sub(1)?]);
-                let patterns = |tab| picker::patterns(kind(tab), it);
-                picker.show(cx, title, 260.0, &tabs, patterns)
+                let patterns = |tab| picker::patterns(kind(tab));
+                picker.show(cx, title, 260.0, &tabs, true, patterns)
             }
             Dialog::Menu(picker) => {
                 let tabs = Topic::ALL.map(Topic::title);
-                let rows = |tab: usize| picker::rows(Some(Topic::ALL[tab]), it);
-                picker.show(cx, tr!("Menu"), one, &tabs, rows)
+                let rows = |tab: usize| Topic::ALL[tab].rows().map(Item::Acts).collect();
+                picker.show(cx, tr!("Menu"), one, &tabs, false, rows)
             }
             Dialog::Help(picker) => {
-                let (title, rows) = (tr!("Keyboard shortcuts"), |_| picker::rows(None, it));
-                let (stays, picked) = picker.show(cx, title, 390.0, &[], rows);
+                let (title, rows) = (tr!("Keyboard shortcuts"), |_| {
+                    TABLE.iter().map(Item::Acts).collect()
+                });
+                let (stays, picked) = picker.show(cx, title, 390.0, &[], true, rows);
                 // Any row closes it; these do no more.
                 let closing = [ViewAction::ToggleHelp, ViewAction::Escape];
                 let closing = closing.map(|it| UiRequest::Act(it.into()));
@@ -305,12 +305,16 @@ fn dialog(
     let modal = modal.area(area).show(cx.context, |ui| {
         ui.set_width(width.min(0.92 * cx.screen.width()));
         ui.horizontal(|ui| {
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                close_button(ui);
-                ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                    truncated(ui, RichText::new(title).heading());
-                });
-            });
+            let title = RichText::new(title).heading();
+            from_both_ends(
+                ui,
+                |ui| {
+                    if close_button(ui, ViewAction::Escape).clicked() {
+                        ui.close();
+                    }
+                },
+                |ui| _ = truncated(ui, title),
+            );
         });
         contents(ui);
     });
@@ -321,15 +325,6 @@ fn dialog(
 fn hold_focus(widget: &Response) {
     if !widget.has_focus() {
         widget.request_focus();
-    }
-}
-
-/// Lays out the button that closes the dialog.
-fn close_button(ui: &mut Ui) {
-    let key = Action::from(ViewAction::Escape).key();
-    let text = RichText::new(tr!("Close ({key}) ×")).small();
-    if ui.button(text).clicked() {
-        ui.close();
     }
 }
 

@@ -4,19 +4,17 @@ use std::sync::LazyLock;
 
 use egui::accesskit::{Node, Role, Toggled};
 use egui::text::{LayoutJob, TextFormat};
-use egui::{
-    Atom, AtomExt, Button, Key, Modifiers, Rect, Response, RichText, ScrollArea, Sense, Shape,
-    Stroke, TextEdit, TextStyle, Ui, WidgetText, vec2,
-};
+use egui::*;
 
 use crate::view::dialogs::{self, DialogContext, UiRequest};
-use crate::view::hud::style::truncated;
 use crate::view::over_panels::runs_of;
+use crate::view::style::truncated;
+use Item::*;
 use lang::{Language, tr};
-use lesson::{EXERCISES, Exercise, ExerciseProgress, LESSONS};
+use lesson::{EXERCISES, ExerciseProgress, LESSONS};
 use life::{Kind, Lattice, Run, SHELF, Shelved, Size};
 use session::Switch;
-use ui::actions::{Position, Row, Setting, TABLE, Topic, search};
+use ui::actions::{Position, Row, Setting, TABLE, search};
 use ui::{Action, EditAction, Sources};
 
 /// An item's height, without and with a pattern's picture.
@@ -25,189 +23,168 @@ const PICTURE: f32 = 64.0;
 /// How many lines the page keys go.
 const PAGE: isize = 13;
 
-/// Something that can be picked.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) struct Item {
-    /// What it does.
-    pub text: String,
-    /// What else it is called and about, and the same in English where that is not the language.
-    also: String,
-    /// Other words that find it.
-    search: &'static str,
-    /// What stands above the first of several.
-    heading: &'static str,
-    keys: String,
-    /// What is asked for.
-    pub request: UiRequest,
-    /// Whether it is on, where it switches something.
-    pub state: Option<bool>,
-    /// The present position of what it switches or sets; empty where there is none.
-    pub position: String,
-    /// Why it is impossible now.
-    pub unavailable: Option<String>,
-    /// Whose picture stands beside it.
-    shelved: Option<&'static Shelved>,
+/// Something that can be picked. Most of a list is not seen: what is said of one is made where it is seen,
+/// or searched.
+#[derive(Clone, Copy)]
+pub(super) enum Item {
+    /// A row of the action table.
+    Acts(&'static Row),
+    /// A position of a setting, which is named unless it stands above.
+    Sets(Option<Setting>, Position),
+    /// A pattern of the shelf, and one with its picture.
+    Pattern(&'static Shelved),
+    Picture(&'static Shelved),
+    /// The lesson of this place in their list.
+    Lesson(usize),
+    /// The exercise of this place among them, and whether it is solved.
+    Exercise(usize, bool),
 }
 
 impl Item {
-    /// One that is always possible. Control characters in its text are escaped.
-    pub(super) fn of(text: String, request: UiRequest) -> Item {
-        Item {
-            text: lang::single_line(text),
-            also: String::new(),
-            search: "",
-            heading: "",
-            keys: String::new(),
-            request,
-            state: None,
-            position: String::new(),
-            unavailable: None,
-            shelved: None,
+    /// What is asked for.
+    pub(super) fn request(self) -> UiRequest {
+        match self {
+            Acts(row) => UiRequest::Act(row.action),
+            Sets(_, position) => UiRequest::Act(position.action.into()),
+            Pattern(shelved) | Picture(shelved) => UiRequest::Shelved(shelved),
+            Lesson(at) => UiRequest::Lesson(at),
+            Exercise(at, _) => UiRequest::Exercise(at),
         }
     }
 
-    /// A position of what is set.
-    pub(super) fn of_position(text: String, position: &Position, it: &Sources<'_>) -> Item {
-        let action = Action::from(position.action);
-        Item {
-            state: Some(position.is_on),
-            unavailable: action.unavailable(it),
-            ..Item::of(text, UiRequest::Act(action))
+    /// What it does; beside a picture the pattern's name, as its finder wrote it.
+    fn text(self, it: &Sources<'_>) -> String {
+        match self {
+            Acts(row) => row.help().into(),
+            Sets(setting, position) => {
+                let text = it.status.map_or(String::new(), |it| position.text(it));
+                match setting {
+                    Some(setting) => format!("{} {text}", setting.title()),
+                    None => text,
+                }
+            }
+            Picture(shelved) => {
+                let name = &SHELF_PICTURES[shelved.name].name;
+                format!("{name}: {}", shelved.behaviour)
+            }
+            Pattern(shelved) => tr!("pattern {}: {}", shelved.name, shelved.behaviour),
+            Lesson(at) => {
+                let lesson = &LESSONS[at];
+                format!("{}: {}", lesson.name, lang::text(lesson.title))
+            }
+            Exercise(at, is_solved) => {
+                let (name, title) = (EXERCISES[at].name, lang::text(EXERCISES[at].title));
+                if is_solved {
+                    format!("{name}: {}", tr!("{title} (solved)"))
+                } else {
+                    format!("{name}: {title}")
+                }
+            }
         }
     }
 
-    /// A row of the action table.
-    pub(super) fn of_row(row: &Row, it: &Sources<'_>) -> Item {
-        Item {
-            also: match lang::language() {
-                Language::English => String::new(),
-                Language::Chinese => row.help.into(),
-            },
-            search: row.search,
-            keys: row.keys(),
-            state: row.is_on(it),
-            position: row.position_in_words(it).unwrap_or_default(),
-            unavailable: row.action.unavailable(it),
-            ..Item::of(row.help().into(), UiRequest::Act(row.action))
+    /// What it belongs to: what stands above the first of several, where a list has headings.
+    fn group(self) -> &'static str {
+        match self {
+            Acts(row) => row.topic.title(),
+            Picture(shelved) => kind_title(shelved.kind()),
+            Lesson(_) => tr!("Lessons"),
+            Exercise(..) => tr!("Exercises"),
+            Sets(..) | Pattern(_) => "",
         }
     }
 
-    fn of_pattern(shelved: &'static Shelved, text: String, it: &Sources<'_>) -> Item {
-        Item {
-            unavailable: Action::from(EditAction::ToggleShelf).unavailable(it),
-            ..Item::of(text, UiRequest::Shelved(shelved))
+    /// Whether it is on, where it switches something.
+    pub(super) fn is_on(self, it: &Sources<'_>) -> Option<bool> {
+        match self {
+            Acts(row) => row.is_on(it),
+            Sets(_, position) => Some(position.is_on),
+            _ => None,
         }
     }
 
-    /// How far it is from what was typed, if it can be meant; and of a pattern, whether only other words
-    /// than its name say so.
-    fn cost(&self, words: &[String]) -> Option<(u32, bool)> {
-        let cost = search::cost(words, &[&self.text, &self.also], self.search)?;
-        let is_named = || search::cost(words, &[&self.text], "") == Some(cost);
-        Some((cost, self.shelved.is_some() && !is_named()))
+    /// The present position of what it switches or sets, or what it is; empty where there is none.
+    fn position(self, it: &Sources<'_>) -> String {
+        match self {
+            Acts(row) => row.position_in_words(it).unwrap_or_default(),
+            Lesson(_) | Exercise(..) => self.group().into(),
+            _ => String::new(),
+        }
+    }
+
+    /// Why it is impossible now.
+    fn unavailable(self, it: &Sources<'_>) -> Option<String> {
+        match self {
+            Acts(row) => row.action.unavailable(it),
+            Sets(_, position) => Action::from(position.action).unavailable(it),
+            Pattern(_) | Picture(_) => Action::from(EditAction::ToggleShelf).unavailable(it),
+            Lesson(_) | Exercise(..) => None,
+        }
+    }
+
+    /// How high its line is.
+    fn height(self) -> f32 {
+        match self {
+            Picture(_) => PICTURE,
+            _ => LINE,
+        }
+    }
+
+    /// How far it is from what was typed, if it can be meant: in the reader's language, or in English. Of a
+    /// listed pattern, whether only other words than its name say so.
+    fn cost(self, words: &[String], it: &Sources<'_>) -> Option<(u32, bool)> {
+        let text = self.text(it);
+        let also = || match self {
+            Picture(shelved) => {
+                let author = &SHELF_PICTURES[shelved.name].author;
+                let (kind, behaviour) = (self.group(), shelved.behaviour);
+                format!("{} {author} {kind} {behaviour}", shelved.name)
+            }
+            _ => self.text(it),
+        };
+        let english = lang::with(Language::English, also);
+        let search = match self {
+            Acts(row) => row.search,
+            Lesson(_) => "lesson 课程",
+            Exercise(..) => "exercise 练习",
+            _ => "",
+        };
+        let cost = search::cost(words, &[&text, &also(), &english], search)?;
+        let is_named = || search::cost(words, &[&text], "") == Some(cost);
+        Some((cost, matches!(self, Picture(_)) && !is_named()))
     }
 }
 
 /// Everything that can be asked for: the action table, each position of a switch, each kernel, pattern,
 /// lesson and exercise.
 pub(super) fn commands(it: &Sources<'_>, solved: &ExerciseProgress) -> Vec<Item> {
-    let mut items = commands_in_this_language(it, solved);
-    if lang::language() != Language::English {
-        let english = lang::with(Language::English, || commands_in_this_language(it, solved));
-        for (item, english) in items.iter_mut().zip(english) {
-            item.also = english.text;
-        }
-    }
-    items
-}
-
-fn commands_in_this_language(it: &Sources<'_>, solved: &ExerciseProgress) -> Vec<Item> {
-    let rows = TABLE.iter().map(|row| Item::of_row(row, it));
-    let mut items: Vec<Item> = rows.collect();
+    let mut items = Vec::from_iter(TABLE.iter().map(Acts));
     if let Some(status) = it.status {
         let switches = Switch::ALL.into_iter().map(Setting::Switch);
         let settings = [Setting::Kernel].into_iter().chain(switches);
         for setting in settings.chain([Setting::Pace]) {
-            items.extend(setting.choices(status).into_iter().map(|choice| {
-                let text = format!("{} {}", setting.title(), choice.text);
-                Item::of_position(text, &choice, it)
-            }));
+            let choices = setting.choices(status).into_iter();
+            items.extend(choices.map(|it| Sets(Some(setting), it)));
         }
     }
-    items.extend(SHELF.iter().map(|shelved| {
-        let text = tr!("pattern {}: {}", shelved.name, shelved.behaviour);
-        Item::of_pattern(shelved, text, it)
-    }));
-    items.extend(lessons(solved).map(|item| Item {
-        position: item.heading.into(),
-        heading: "",
-        ..item
-    }));
+    items.extend(SHELF.iter().map(Pattern));
+    items.extend(lessons(solved));
     items
 }
 
 /// The lessons, then the exercises with whether they are solved.
 pub(super) fn lessons(solved: &ExerciseProgress) -> impl Iterator<Item = Item> {
-    let item = |name, title: &str, request| Item::of(format!("{name}: {title}"), request);
-    let title_of = |exercise: &Exercise| {
-        let title = lang::text(exercise.title);
-        if solved.is_solved(exercise) {
-            tr!("{title} (solved)")
-        } else {
-            title.into()
-        }
-    };
-    let lessons = LESSONS.iter().enumerate().map(move |(at, it)| Item {
-        heading: tr!("Lessons"),
-        search: "lesson 课程",
-        ..item(it.name, lang::text(it.title), UiRequest::Lesson(at))
-    });
-    let exercises = EXERCISES.iter().enumerate().map(move |(at, it)| Item {
-        heading: tr!("Exercises"),
-        search: "exercise 练习",
-        ..item(it.name, &title_of(it), UiRequest::Exercise(at))
-    });
-    lessons.chain(exercises)
-}
-
-/// The rows of a topic, or of all of them below their headings.
-pub(super) fn rows(topic: Option<Topic>, it: &Sources<'_>) -> Vec<Item> {
-    let topics = Topic::ALL.into_iter();
-    let topics = topics.filter(|one| topic.is_none_or(|only| only == *one));
-    let of = |of: Topic| {
-        let heading = of.title();
-        let item = move |row| {
-            let mut item = Item::of_row(row, it);
-            if topic.is_none() {
-                (item.heading, item.position) = (heading, String::new()); // a list of keys
-            }
-            item
-        };
-        of.rows().map(item)
-    };
-    topics.flat_map(of).collect()
+    let exercises = EXERCISES.iter().enumerate();
+    let exercises = exercises.map(|(at, it)| Exercise(at, solved.is_solved(it)));
+    (0..LESSONS.len()).map(Lesson).chain(exercises)
 }
 
 /// The patterns of a kind, or of all kinds, in the order of their kinds.
-pub(super) fn patterns(kind: Option<Kind>, it: &Sources<'_>) -> Vec<Item> {
+pub(super) fn patterns(kind: Option<Kind>) -> Vec<Item> {
     let kinds = Kind::ALL.into_iter();
     let kinds = kinds.filter(|one| kind.is_none_or(|only| only == *one));
     let of = |kind| SHELF.iter().filter(move |shelved| shelved.kind() == kind);
-    let item = |shelved: &'static Shelved| {
-        let picture = &SHELF_PICTURES[&shelved.name];
-        let in_english = lang::with(Language::English, || {
-            format!("{} {}", kind_title(shelved.kind()), shelved.behaviour)
-        });
-        let heading = kind_title(shelved.kind());
-        let (name, author) = (&picture.name, &picture.author);
-        Item {
-            also: format!("{} {author} {heading} {in_english}", shelved.name),
-            heading,
-            shelved: Some(shelved),
-            ..Item::of_pattern(shelved, format!("{name}: {}", shelved.behaviour), it)
-        }
-    };
-    kinds.flat_map(of).map(item).collect()
+    kinds.flat_map(of).map(Picture).collect()
 }
 
 /// A kind of which there are several.
@@ -287,8 +264,10 @@ impl Picker {
         title: &str,
         column: f32,
         tabs: &[&str],
+        has_headings: bool,
         items: impl Fn(usize) -> Vec<Item>,
     ) -> (bool, Option<UiRequest>) {
+        let it = &cx.frame.sources;
         let mut picked = None;
         let width = if column.is_finite() { 1240.0 } else { 720.0 };
         let left = dialogs::dialog(cx, (title, title), None, width, |ui| {
@@ -330,7 +309,7 @@ impl Picker {
             if field.changed() || self.tab != tab {
                 (self.chosen, self.seen) = (0, None);
             }
-            let found = found(items(self.tab), &self.typed);
+            let found = found(items(self.tab), &self.typed, it, has_headings);
             let by = across + down * columns as isize;
             let last = found.len().saturating_sub(1);
             self.chosen = self.chosen.saturating_add_signed(by).min(last);
@@ -348,18 +327,14 @@ impl Picker {
                 let width = ui.available_width() / columns as f32 - ui.spacing().item_spacing.x;
                 let is_read = ui.ctx().accesskit_node_builder(field.id, |_| ()).is_some();
                 let mut at = 0;
-                for group in found.chunk_by(|a, b| a.heading == b.heading) {
-                    if !group[0].heading.is_empty() {
+                for group in found.chunk_by(|a, b| !has_headings || a.group() == b.group()) {
+                    if has_headings {
                         ui.add_space(8.0);
-                        let heading = RichText::new(group[0].heading).heading();
+                        let heading = RichText::new(group[0].group()).heading();
                         ui.label(heading.color(cx.palette.accent));
                     }
                     for row in group.chunks(columns) {
-                        let height = if row[0].shelved.is_some() {
-                            PICTURE
-                        } else {
-                            LINE
-                        };
+                        let height = row[0].height();
                         let place = Rect::from_min_size(ui.cursor().min, vec2(width, height));
                         let has_chosen = (at..at + row.len()).contains(&self.chosen);
                         // Laid out only where it is seen or read: there are hundreds, in each frame.
@@ -369,10 +344,11 @@ impl Picker {
                             continue;
                         }
                         ui.horizontal(|ui| {
-                            for item in row {
+                            for &item in row {
                                 let is_chosen = at == self.chosen;
                                 at += 1;
-                                let line = show_item(ui, cx, item, Some(is_chosen), width);
+                                let chosen = Some(is_chosen);
+                                let line = show_item(ui, cx, item, has_headings, chosen, width);
                                 if is_chosen {
                                     let is_at = |node: &mut Node| {
                                         node.set_active_descendant(line.id.accesskit_id());
@@ -382,16 +358,15 @@ impl Picker {
                                         line.scroll_to_me(None);
                                     }
                                 }
-                                let is_possible = item.unavailable.is_none();
-                                if line.clicked() || entered && is_chosen && is_possible {
-                                    picked = Some(item.request.clone());
+                                if line.clicked() || entered && is_chosen && line.enabled() {
+                                    picked = Some(item.request());
                                 }
                             }
                         });
                     }
                 }
             });
-            let (said, colour) = match found.get(self.chosen).map(|it| &it.unavailable) {
+            let (said, colour) = match found.get(self.chosen).map(|item| item.unavailable(it)) {
                 None => (tr!("Esc closes").into(), cx.palette.label),
                 Some(Some(why)) => (tr!("Unavailable: {why}"), cx.palette.accent),
                 Some(None) => {
@@ -405,24 +380,25 @@ impl Picker {
     }
 }
 
-/// The items that have every typed word, the best first, possible ones before others, each group together;
-/// all in their order where nothing is typed.
-fn found(items: Vec<Item>, typed: &str) -> Vec<Item> {
+/// The items that have every typed word, the best first, possible ones before others, each group together
+/// where there are headings; all in their order where nothing is typed.
+fn found(items: Vec<Item>, typed: &str, it: &Sources<'_>, has_headings: bool) -> Vec<Item> {
     let words = search::words(typed);
     if words.is_empty() {
         return items;
     }
-    let with_cost = |item: Item| Some(((item.unavailable.is_some(), item.cost(&words)?), item));
+    let with_cost = |item: Item| {
+        let cost = item.cost(&words, it)?;
+        Some(((item.unavailable(it).is_some(), cost), item))
+    };
     let mut found: Vec<_> = items.into_iter().filter_map(with_cost).collect();
     found.sort_by_key(|(cost, _)| *cost);
-    let mut headings = Vec::new();
-    for (_, item) in &found {
-        if !headings.contains(&item.heading) {
-            headings.push(item.heading);
-        }
+    let mut found: Vec<Item> = found.into_iter().map(|(_, item)| item).collect();
+    if has_headings {
+        let groups: Vec<_> = found.iter().map(|item| item.group()).collect();
+        found.sort_by_key(|item| groups.iter().position(|group| *group == item.group()));
     }
-    found.sort_by_key(|(_, item)| headings.iter().position(|it| *it == item.heading));
-    found.into_iter().map(|(_, item)| item).collect()
+    found
 }
 
 /// Lays an item out: a check mark where it is on, what it does, its position and its keys to the right;
@@ -431,21 +407,28 @@ fn found(items: Vec<Item>, typed: &str) -> Vec<Item> {
 pub(super) fn show_item(
     ui: &mut Ui,
     cx: DialogContext<'_>,
-    item: &Item,
+    item: Item,
+    has_headings: bool,
     chosen: Option<bool>,
     width: f32,
 ) -> Response {
-    let (palette, is_possible) = (cx.palette, item.unavailable.is_none());
-    let text = match item.shelved {
-        Some(shelved) => pattern_text(ui, cx, shelved),
-        None if is_possible => RichText::new(&item.text).into(),
-        None => RichText::new(&item.text).strikethrough().into(),
+    let (it, palette) = (&cx.frame.sources, cx.palette);
+    let (unavailable, state) = (item.unavailable(it), item.is_on(it));
+    let (said, is_possible) = (item.text(it), unavailable.is_none());
+    let shelved = match item {
+        Picture(shelved) => Some(shelved),
+        _ => None,
     };
-    let (is_on, shelved) = (item.state == Some(true), item.shelved);
-    let side = if shelved.is_some() { PICTURE } else { 16.0 };
+    let text = match shelved {
+        Some(shelved) => pattern_text(ui, cx, shelved),
+        None if is_possible => RichText::new(&said).into(),
+        None => RichText::new(&said).strikethrough().into(),
+    };
+    let height = item.height();
+    let side = shelved.map_or(16.0, |_| height);
     let mark = Atom::paint(vec2(side, side), move |ui, face| match shelved {
         Some(shelved) => paint_pattern(ui, face.rect, shelved, palette.accent),
-        None if is_on => {
+        None if state == Some(true) => {
             let at = |x, y| face.rect.min + vec2(x, y) * (side / 16.0);
             let tick = [at(3.5, 8.5), at(6.5, 11.5), at(12.5, 4.5)];
             let stroke = Stroke::new(1.6, face.fallback_text_color);
@@ -453,8 +436,16 @@ pub(super) fn show_item(
         }
         None => {}
     });
-    let position = RichText::new(&item.position).color(palette.label).small();
-    let keys = RichText::new(&item.keys).color(palette.accent);
+    let value = match item {
+        _ if has_headings => String::new(),
+        _ => item.position(it),
+    };
+    let keys = match item {
+        Acts(row) => row.keys(),
+        _ => String::new(),
+    };
+    let position = RichText::new(&value).color(palette.label).small();
+    let keys = RichText::new(keys).color(palette.accent);
     let parts = (mark, text.atom_shrink(true), Atom::grow(), position, keys);
     let button = match chosen {
         Some(true) => Button::selectable(true, parts).sense(Sense::CLICK),
@@ -463,28 +454,27 @@ pub(super) fn show_item(
             .sense(Sense::CLICK),
         None => Button::new(parts).frame_when_inactive(false),
     };
-    let size = vec2(width, if shelved.is_some() { PICTURE } else { LINE });
-    let button = button.wrap().gap(10.0).min_size(size);
+    let button = button.wrap().gap(10.0).min_size(vec2(width, height));
     // By what it says: its number is another one while those before it are not found.
-    let line = ui.push_id(&item.text, |ui| {
+    let line = ui.push_id(&said, |ui| {
         ui.set_max_width(width);
         ui.add_enabled(is_possible, button)
     });
     let line = line.inner;
     ui.ctx().accesskit_node_builder(line.id, |node| {
-        node.set_label(item.text.as_str());
-        match item.state {
+        node.set_label(said);
+        match state {
             Some(is_on) => node.set_toggled(Toggled::from(is_on)),
             None => node.clear_toggled(),
         }
-        if !item.position.is_empty() {
-            node.set_value(item.position.as_str());
+        if !value.is_empty() {
+            node.set_value(value);
         }
-        if let Some(why) = &item.unavailable {
+        if let Some(why) = &unavailable {
             node.set_description(why.as_str());
         }
     });
-    match &item.unavailable {
+    match unavailable {
         None => line,
         Some(why) => line.on_disabled_hover_text(why),
     }
@@ -524,26 +514,30 @@ fn paint_pattern(ui: &Ui, square: Rect, shelved: &Shelved, colour: egui::Color32
 mod tests {
     use super::*;
     use crate::view::Frame;
+    use EditAction::*;
+    use SessionAction::*;
+    use ViewAction::*;
     use session::SessionAction;
     use ui::{ViewAction, ViewOptions, fixtures};
 
-    /// With these made and this typed.
-    fn found_of<T>(
+    /// What is found of these where this is typed, among the commands or below headings.
+    fn found_of(
         typed: &str,
         items: impl Fn(&Sources<'_>) -> Vec<Item>,
-        look: impl Fn(Item) -> T,
-    ) -> Vec<T> {
+        has_headings: bool,
+    ) -> Vec<Item> {
         let status = fixtures::status(16, life::Size::new(64, 64).unwrap());
         let options = ViewOptions::default();
         let frame = Frame::plain(&status, &options).composed();
-        let found = found(items(&frame.sources), typed);
-        found.into_iter().map(look).collect()
+        found(items(&frame.sources), typed, &frame.sources, has_headings)
     }
 
     fn first(typed: &str) -> UiRequest {
         let items = |it: &Sources<'_>| commands(it, &ExerciseProgress::default());
-        let found = found_of(typed, items, |item| item.request);
-        found.into_iter().next().expect(typed)
+        found_of(typed, items, false)
+            .first()
+            .expect(typed)
+            .request()
     }
 
     fn act(action: impl Into<Action>) -> UiRequest {
@@ -555,19 +549,13 @@ mod tests {
         let lesson = |name: &str| LESSONS.iter().position(|it| it.name == name).unwrap();
         let gun = SHELF.iter().find(|it| it.name == "gosper-gun").unwrap();
         for (typed, wanted) in [
-            ("", act(SessionAction::TogglePause)),
-            ("next ker", act(SessionAction::NextKernel)),
+            ("", act(TogglePause)),
+            ("next ker", act(NextKernel)),
             ("lesson graphs", UiRequest::Lesson(lesson("graphs"))),
             ("exercise overlap", UiRequest::Exercise(0)),
             ("gosper", UiRequest::Shelved(gun)),
-            (
-                "streams batch",
-                act(SessionAction::CycleSwitch(Switch::Streams)),
-            ),
-            (
-                "batch: one launch",
-                act(SessionAction::SetSwitch(Switch::Streams, 3)),
-            ),
+            ("streams batch", act(CycleSwitch(Switch::Streams))),
+            ("batch: one launch", act(SetSwitch(Switch::Streams, 3))),
         ] {
             assert_eq!(first(typed), wanted, "{typed}");
         }
@@ -579,23 +567,23 @@ mod tests {
         let of_view = |action| act(Action::View(action));
         let of_session = |action| act(Action::Session(action));
         for (english, chinese, wanted) in [
-            ("screenshot", "截图", of_view(ViewAction::SavePicture)),
-            ("gif", "动图", of_view(ViewAction::ToggleRecording)),
-            ("speed", "速度", of_session(SessionAction::Faster)),
-            ("rotate", "旋转", act(EditAction::RotateLeft)),
-            ("trail", "拖尾", of_view(ViewAction::NextColourMode)),
-            ("restart", "重启", of_session(SessionAction::ResetAll)),
-            ("exit", "退出", of_view(ViewAction::Quit)),
-            ("gpu", "显卡", of_session(SessionAction::NextKernel)),
-            ("zoom", "缩放", of_view(ViewAction::ZoomIn)),
-            ("dark", "深色", of_view(ViewAction::NextTheme)),
-            ("random", "随机", of_session(SessionAction::NewSeed)),
+            ("screenshot", "截图", of_view(SavePicture)),
+            ("gif", "动图", of_view(ToggleRecording)),
+            ("speed", "速度", of_session(Faster)),
+            ("rotate", "旋转", act(RotateLeft)),
+            ("trail", "拖尾", of_view(NextColourMode)),
+            ("restart", "重启", of_session(ResetAll)),
+            ("exit", "退出", of_view(Quit)),
+            ("gpu", "显卡", of_session(NextKernel)),
+            ("zoom", "缩放", of_view(ZoomIn)),
+            ("dark", "深色", of_view(NextTheme)),
+            ("random", "随机", of_session(NewSeed)),
             (
                 "pinned",
                 "页锁定",
-                of_session(SessionAction::CycleSwitch(Switch::HostMemory)),
+                of_session(CycleSwitch(Switch::HostMemory)),
             ),
-            ("glider", "图案库", act(EditAction::ToggleShelf)),
+            ("glider", "图案库", act(ToggleShelf)),
         ] {
             test_support::with(Language::English, || assert_eq!(first(english), wanted));
             test_support::with(Language::Chinese, || {
@@ -609,12 +597,11 @@ mod tests {
 
     #[test]
     fn typing_finds_rows_by_their_words_and_groups_them_by_topic() {
-        let rows = |it: &Sources<'_>| rows(None, it);
-        let texts = |typed: &str| found_of(typed, rows, |item| item.text);
-        assert_eq!(texts("").len(), TABLE.len());
-        assert_eq!(texts("gif"), ["Record the window / stop"]);
-        assert!(texts("xyzzy").is_empty());
-        let mut headings = found_of("panel", rows, |item| item.heading);
+        let found = |typed: &str| found_of(typed, |_| TABLE.iter().map(Acts).collect(), true);
+        assert_eq!(found("").len(), TABLE.len());
+        assert_eq!(found("gif").len(), 1);
+        assert!(found("xyzzy").is_empty());
+        let mut headings: Vec<_> = found("panel").into_iter().map(Item::group).collect();
         headings.dedup();
         let apart: std::collections::HashSet<_> = headings.iter().collect();
         assert!(
@@ -625,8 +612,14 @@ mod tests {
 
     #[test]
     fn name_author_kind_and_behaviour_find_patterns_in_both_languages() {
-        let patterns = |it: &Sources<'_>| patterns(None, it);
-        let names = |typed: &str| found_of(typed, patterns, |item| item.shelved.unwrap().name);
+        let name = |item| match item {
+            Picture(shelved) => Some(shelved.name),
+            _ => None,
+        };
+        let names = |typed: &str| {
+            let found = found_of(typed, |_| patterns(None), true).into_iter();
+            found.filter_map(name).collect::<Vec<_>>()
+        };
         let gosper = names("gosper"); // who found others, too
         assert!(gosper[0] == "gosper-gun" && gosper.len() > 1, "{gosper:?}");
         let ships = SHELF.iter().filter(|it| it.kind() == Kind::Spaceship);

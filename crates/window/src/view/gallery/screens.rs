@@ -1,5 +1,6 @@
 //! The screens: each by what differs from a session that runs and shows 16 panels.
 
+use SidePanel::*;
 use std::sync::{Arc, LazyLock};
 
 use egui::{Rect, pos2, vec2};
@@ -119,7 +120,7 @@ pub(super) const SCREENS: &[Row] = &[
     ("comparison", |it| halve(&mut it.status, 0)),
     ("comparison-differ-all", |it| {
         it.grid(17, 256, 256);
-        it.beside(SidePanel::Lab);
+        it.beside(Lab);
         it.options.timeline = true;
         halve(&mut it.status, 12_345);
     }),
@@ -202,29 +203,28 @@ pub(super) const SCREENS: &[Row] = &[
     ("blocks", |it| it.stamp()),
     ("causes-several", |it| {
         it.contents.timeline.frozen = true;
-        it.beside(SidePanel::Causes);
+        it.beside(Causes);
         it.options.timeline = true;
         it.round = waited_round;
         it.calibrate(0.9);
     }),
     ("lab-over-a-switch", |it| {
-        it.beside(SidePanel::Lab);
+        it.beside(Lab);
         it.mouse = |it, layout| {
-            let lab = layout.side_rect(SidePanel::Lab);
-            it.pointer = lab.map(|rect| within(rect, 0.4, 0.25));
+            it.pointer = layout.side.map(|(_, rect)| within(rect, 0.4, 0.25));
         };
     }),
     ("lab-refused", |it| {
-        it.beside(SidePanel::Lab);
+        it.beside(Lab);
         it.status.setting.switches.graphs = true;
         it.status.setting.kernel = rung("bits");
     }),
     ("population", |it| {
-        it.beside(SidePanel::Population);
+        it.beside(Population);
         settle(&mut it.status);
     }),
     ("population-of-all-timeline", |it| {
-        it.beside(SidePanel::Population);
+        it.beside(Population);
         (it.options.timeline, it.options.population_of_all) = (true, true);
         settle(&mut it.status);
     }),
@@ -238,7 +238,7 @@ pub(super) const SCREENS: &[Row] = &[
         it.options.source = Some(rung("shared").index());
     }),
     ("ladder-unrecorded", |it| {
-        it.beside(SidePanel::Ladder);
+        it.beside(Ladder);
         it.status.engine.devices[0].name = "Unknown".into();
         let reached = [
             ("global", 3.2e9),
@@ -368,7 +368,7 @@ pub(super) const SCREENS: &[Row] = &[
     // Unusual windows, and sizes of the interface.
     ("odd-lab-timeline", |it| {
         it.windows = ODD;
-        it.beside(SidePanel::Lab);
+        it.beside(Lab);
         it.options.timeline = true;
     }),
     ("odd-lesson", |it| {
@@ -455,14 +455,14 @@ impl Scenario {
 
     /// A device whose ladder is recorded, and 'planar' on it.
     fn climb(&mut self) {
-        self.beside(SidePanel::Ladder);
+        self.beside(Ladder);
         self.status.engine.devices[0].name = DEVICE.into();
         self.status.setting.kernel = rung("planar");
         self.status.rates.stepping = Some(3.1e12);
     }
 
     fn edit(&mut self) {
-        self.beside(SidePanel::Editor);
+        self.beside(Editor);
         self.options.timeline = true;
     }
 

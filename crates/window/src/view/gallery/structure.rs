@@ -263,7 +263,7 @@ fn check_names(nodes: &[(NodeId, Node)], wrong: &mut Vec<String>) {
 /// Where texts may stand that are on no card.
 fn places(layout: &WindowLayout) -> Vec<Rect> {
     let comparison = layout.comparison.into_iter().flat_map(|comparison| {
-        let [a, b] = session::Side::ALL.map(|side| comparison.header(side));
+        let [a, b] = comparison.headers;
         [comparison.band, a, b]
     });
     let docked = [

@@ -4,7 +4,7 @@ use crate::view::layout::{PixelRect, in_pixels};
 use life::Size;
 
 /// Equal panels in rows and columns.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Tiling {
     /// How many panels.
     pub count: usize,

@@ -2,13 +2,12 @@
 //! than one after the other, beside the ideal, over N; both axes are logarithmic, so that twice as
 //! much is as far everywhere.
 
-use egui::{Align2, Color32, Rect, RichText, Shape, Stroke, Ui, pos2, vec2};
+use egui::*;
 
-use crate::view::hud::style::*;
+use crate::view::style::*;
 use lang::tr;
 use lesson::Speedup;
 use ui::numbers::grouped;
-use ui::theme::Palette;
 
 /// The type of everything, and what lines look like: they differ in more than their colours.
 const TYPE: f32 = 15.0;
@@ -20,13 +19,10 @@ const BOTTOM: f32 = 28.0;
 const HEIGHT: f32 = 300.0;
 
 /// Shows the captions, what curves there are, and these below, in type of a size at most.
-pub(super) fn show(ui: &mut Ui, palette: &Palette<Color32>, size: f32, speedup: &Speedup) {
+pub(super) fn show(ui: &mut Ui, palette: &Palette, size: f32, speedup: &Speedup) {
     let scale = size.min(ui.available_height() / HEIGHT);
     let colours = [palette.value, palette.accent, palette.comparison_b];
-    let text = |text: String, colour| {
-        let text = RichText::new(text).font(regular(TYPE * scale));
-        text.color(colour)
-    };
+    let text = |text: String, colour| styled(text, regular(TYPE * scale), colour);
     ui.spacing_mut().item_spacing.y = 2.0 * scale;
     for caption in [speedup.caption(), Speedup::meaning().into()] {
         ui.label(text(caption, palette.label));
@@ -126,7 +122,7 @@ mod tests {
     use egui::{Context, RawInput, Shape};
 
     use super::*;
-    use crate::view::hud::install_fonts;
+    use crate::view::style::install_fonts;
 
     /// Of the second series, which has nearly all rounds of one instance at two.
     #[test]

@@ -1,17 +1,11 @@
 //! Lanes of rounds on one axis: of the host, the streams and the multiprocessors. A bar's colour is the
 //! instance's, and how much of it is filled says what is done.
 
-use egui::accesskit::Role;
-use egui::{
-    Align2, Color32, Mesh, Painter, Pos2, Rect, Sense, Shape, Stroke, StrokeKind, Ui, WidgetInfo,
-    pos2, vec2,
-};
+use egui::*;
 
-use crate::view::hud::style::*;
+use crate::view::style::*;
 use crate::view::timeline::layout::{GUTTER, Plot, Rows};
-use crate::view::widgets::{is_read, palette};
 use ui::Chart;
-use ui::theme::Palette;
 use ui::timeline::scale::{TimeScale, TimeZoom};
 use ui::timeline::{Bar, Lane, PlacedBar, colour, fill, fold_bars, host_names, row_name};
 
@@ -35,7 +29,7 @@ pub(super) struct Strip<'a> {
     /// Whether events and races are drawn between its lanes.
     has_links: bool,
     place: Rect,
-    pub(super) rows: Rows,
+    pub rows: Rows,
     scale: TimeScale,
 }
 
@@ -91,7 +85,7 @@ pub(super) fn paint(ui: &Ui, plot: &Plot, scale: TimeScale, strips: &[Strip<'_>]
 }
 
 /// Paints the time axis: tick lines through all lanes, and their labels.
-fn paint_axis(painter: &Painter, palette: &Palette<Color32>, plot: &Plot, scale: TimeScale) {
+fn paint_axis(painter: &Painter, palette: &Palette, plot: &Plot, scale: TimeScale) {
     let label = |text: &str| painter.layout_no_wrap(text.into(), regular(12.5), palette.label);
     // Deep in a long round the labels are long.
     let last = scale.ticks(88.0).pop();
@@ -144,7 +138,7 @@ impl<'a> Strip<'a> {
         (place, self.lanes.get(lanes).unwrap_or_default())
     }
 
-    fn paint_ground(&self, painter: &Painter, palette: &Palette<Color32>) {
+    fn paint_ground(&self, painter: &Painter, palette: &Palette) {
         let mut mesh = Mesh::default();
         for (place, _) in self.rows() {
             mesh.add_colored_rect(place, palette.recessed);
@@ -153,7 +147,7 @@ impl<'a> Strip<'a> {
     }
 
     /// Paints all bars as one mesh: thousands cost little.
-    fn paint_bars(&self, painter: &Painter, palette: &Palette<Color32>) {
+    fn paint_bars(&self, painter: &Painter, palette: &Palette) {
         let mut mesh = Mesh::default();
         for (row, lanes) in self.rows() {
             match lanes {
@@ -172,7 +166,7 @@ impl<'a> Strip<'a> {
         }
     }
 
-    fn add_bars(&self, mesh: &mut Mesh, palette: &Palette<Color32>, row: Rect, bars: &[Bar]) {
+    fn add_bars(&self, mesh: &mut Mesh, palette: &Palette, row: Rect, bars: &[Bar]) {
         for bar in bars {
             let Some(mut rect) = self.bar_rect(row, bar) else {
                 continue;
@@ -189,7 +183,7 @@ impl<'a> Strip<'a> {
     fn add_folded(
         &self,
         mesh: &mut Mesh,
-        palette: &Palette<Color32>,
+        palette: &Palette,
         row: Rect,
         columns: usize,
         lanes: &[Lane],
@@ -207,7 +201,7 @@ impl<'a> Strip<'a> {
     }
 
     /// Paints the ops' names where they fit into their bars.
-    fn paint_names(&self, painter: &Painter, palette: &Palette<Color32>, row: Rect, bars: &[Bar]) {
+    fn paint_names(&self, painter: &Painter, palette: &Palette, row: Rect, bars: &[Bar]) {
         let font = medium((0.86 * row.height()).min(12.5));
         for bar in bars {
             let rect = self.bar_rect(row, bar);
@@ -225,7 +219,7 @@ impl<'a> Strip<'a> {
     }
 
     /// Paints what joins lanes of streams: events and what waits for them, and a race.
-    fn paint_links(&self, painter: &Painter, palette: &Palette<Color32>) {
+    fn paint_links(&self, painter: &Painter, palette: &Palette) {
         if !self.has_links {
             return;
         }
@@ -265,7 +259,7 @@ impl<'a> Strip<'a> {
 
     /// Names rows, as many as have room; a screen reader is told of each, with its first spans and their
     /// times.
-    fn name_rows(&self, ui: &Ui, palette: &Palette<Color32>) {
+    fn name_rows(&self, ui: &Ui, palette: &Palette) {
         let (painter, colour, is_read) = (ui.painter(), palette.label, is_read(ui));
         let every = self.rows.named(13.5);
         for (at, (row, lanes)) in self.rows().enumerate() {
@@ -275,7 +269,9 @@ impl<'a> Strip<'a> {
                 let spans = self.chart.list(&bars[..bars.len().min(MAX_SPANS_SAID)]);
                 let all = row.with_min_x(row.left() - GUTTER).expand(8.0);
                 let id = ui.scope_id().with((row.top() as i32, "row"));
-                let said = || WidgetInfo::labeled(Role::Label, true, format!("{name}: {spans}"));
+                let said = || {
+                    WidgetInfo::labeled(accesskit::Role::Label, true, format!("{name}: {spans}"))
+                };
                 ui.interact(all, id, Sense::hover()).widget_info(said);
             }
             if at % every == 0 {
@@ -316,13 +312,7 @@ impl<'a> Strip<'a> {
 const MIN_FILL: f32 = 0.35;
 
 /// Adds a bar: an edge of its colour, and so much of that within.
-pub(super) fn add_bar(
-    mesh: &mut Mesh,
-    rect: Rect,
-    colour: Color32,
-    fill: f32,
-    palette: &Palette<Color32>,
-) {
+pub(super) fn add_bar(mesh: &mut Mesh, rect: Rect, colour: Color32, fill: f32, palette: &Palette) {
     let inside = rect.shrink(1.0);
     if inside.width() >= 2.0 && inside.height() >= 2.0 {
         mesh.add_colored_rect(rect, colour);
@@ -356,7 +346,7 @@ fn paint_race(painter: &Painter, colour: Color32, [first, second]: [Rect; 2]) {
 }
 
 /// So much of a colour, the rest being the lane's.
-fn mixed(palette: &Palette<Color32>, colour: Color32, part: f32) -> Color32 {
+fn mixed(palette: &Palette, colour: Color32, part: f32) -> Color32 {
     palette.recessed.lerp_to_gamma(colour, part)
 }
 

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use egui::{Rect, pos2, vec2};
+use egui::*;
 
 use crate::view::layout::WindowLayout;
 
@@ -80,17 +80,17 @@ pub(crate) fn height(area: [f32; 2], lanes: usize, sm_count: Option<usize>) -> O
 /// See the module.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct TimelineLayout {
-    pub(crate) all: Rect,
+    pub all: Rect,
     /// Which round is shown, and how much of it overlaps.
-    pub(crate) title: Rect,
-    pub(crate) legend: Rect,
+    pub title: Rect,
+    pub legend: Rect,
     /// What the last change did, or how A and B compare.
-    pub(crate) finding: Rect,
+    pub finding: Rect,
     /// The rows of bars, and the axis below them.
-    pub(crate) plot: Plot,
+    pub plot: Plot,
     /// The line over the map of the multiprocessors, and their rows, if they are shown.
-    pub(crate) map: Option<(Rect, Rect)>,
-    pub(crate) foot: Rect,
+    pub map: Option<(Rect, Rect)>,
+    pub foot: Rect,
 }
 
 impl TimelineLayout {
@@ -133,8 +133,8 @@ impl TimelineLayout {
 /// Rows of bars, which begin right of their names, and their axis.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Plot {
-    pub(crate) rows: Rect,
-    pub(crate) axis: Rect,
+    pub rows: Rect,
+    pub axis: Rect,
 }
 
 impl Plot {
@@ -177,7 +177,7 @@ impl Plot {
 pub(crate) struct Rows {
     lanes: usize,
     /// Lanes per row.
-    pub(crate) folded: usize,
+    pub folded: usize,
     top: f32,
     /// From a row's top to the next one's.
     pitch: f32,

@@ -1,22 +1,16 @@
 //! What stands around the lanes: which round is shown and how much overlaps, large what the last change did,
 //! what colours and edges mean, where the times come from, and what is under the pointer.
 
-use egui::{
-    Align, Button, Color32, Id, Label, Layout, Link, Mesh, Pos2, Rect, RichText, Sense,
-    TextWrapMode, Tooltip, Ui, vec2,
-};
+use egui::*;
 
 use crate::view::Frame;
-use crate::view::dialogs::UiRequest;
-use crate::view::hud::style::*;
+use crate::view::style::*;
 use crate::view::timeline::lanes::{Strip, add_bar, paint_outline};
 use crate::view::timeline::layout::TimelineLayout;
 use crate::view::timeline::{TimelineView, sm_count, sm_prefix};
-use crate::view::widgets::{asks, lay_out, palette, requests};
 use lang::tr;
 use session::{SessionAction, Status, Switch};
 use ui::finding::{Headline, Tone};
-use ui::theme::Palette;
 use ui::timeline::{colour, drawn_round, fill};
 use ui::{Action, Chart, Screen, ViewAction};
 
@@ -86,7 +80,7 @@ pub(super) fn show(ui: &mut Ui, frame: &Frame<'_>, places: &TimelineLayout, stri
         // The axis' lines end where words are.
         ui.painter().rect_filled(head, 0.0, palette.background);
         let text = map_in_words(timeline.chart(), status);
-        let text = RichText::new(text).font(medium(13.5)).color(palette.value);
+        let text = styled(text, medium(13.5), palette.value);
         line(ui, head, "map", |ui| _ = truncated(ui, text));
     }
     let foot = match (&timeline.race, &screen.recorded, status) {
@@ -106,7 +100,7 @@ pub(super) fn show(ui: &mut Ui, frame: &Frame<'_>, places: &TimelineLayout, stri
             Some(_) => palette.recorded,
             None => palette.label,
         };
-        let foot = RichText::new(foot).font(regular(SMALL)).color(colour);
+        let foot = styled(foot, regular(SMALL), colour);
         let mouse = tr!("wheel: zoom · drag: move · double click: fit");
         truncated(ui, foot).on_hover_text(mouse);
     });
@@ -123,7 +117,7 @@ fn line(ui: &mut Ui, place: Rect, name: &str, add: impl FnOnce(&mut Ui)) {
 fn state(
     timeline: &TimelineView,
     status: Option<&Status>,
-    palette: &Palette<Color32>,
+    palette: &Palette,
 ) -> (Color32, Color32, &'static str) {
     let is_running = status.is_some_and(|status| status.clock.running);
     let is_recorded = status.is_some_and(|status| status.lab.recording.is_some());
@@ -139,7 +133,7 @@ fn state(
 /// Shows which round is shown as a button that freezes it; a round that did not run cannot be frozen.
 fn show_state(ui: &mut Ui, timeline: &TimelineView, status: Option<&Status>) {
     let (fill, colour, word) = state(timeline, status, &palette(ui));
-    let word = RichText::new(word).font(medium(14.5)).color(colour);
+    let word = styled(word, medium(14.5), colour);
     let button = Button::new(word).fill(fill).selected(timeline.frozen);
     ui.visuals_mut().selection.bg_fill = fill;
     ui.visuals_mut().disabled_alpha = 1.0;
@@ -194,11 +188,7 @@ fn show_finding(ui: &mut Ui, found: Option<&Headline>) {
         return;
     };
     let colour = tone_colour(found.tone, &palette);
-    ui.label(
-        RichText::new(&found.factor)
-            .font(medium(LARGE))
-            .color(colour),
-    );
+    ui.label(styled(&found.factor, medium(LARGE), colour));
     let beside = match found.times.as_str() {
         "" => found.subject.clone(),
         times => format!("{} · {times}", found.subject),
@@ -215,7 +205,7 @@ fn show_finding(ui: &mut Ui, found: Option<&Headline>) {
 }
 
 /// Only a gain is green.
-pub(crate) fn tone_colour(tone: Tone, palette: &Palette<Color32>) -> Color32 {
+pub(crate) fn tone_colour(tone: Tone, palette: &Palette) -> Color32 {
     match tone {
         Tone::Measuring => palette.accent,
         Tone::Better => palette.running,
@@ -279,8 +269,7 @@ fn show_legend(ui: &mut Ui, chart: &Chart) {
         let colour = colour(*kind, None, &palette);
         add_bar(&mut mesh, square, colour, fill(*kind), &palette);
         put_mesh(ui.painter(), mesh);
-        let name = RichText::new(lang::text(name)).font(regular(13.0));
-        ui.label(name.color(palette.value));
+        ui.label(styled(lang::text(name), regular(13.0), palette.value));
         ui.add_space(4.0);
     }
 }
@@ -300,6 +289,6 @@ fn show_lines(ui: &mut Ui, lines: &[String]) {
     for (at, text) in lines.iter().enumerate() {
         let font = if at == 0 { medium(15.0) } else { regular(14.0) };
         let colour = ui.visuals().widgets.inactive.text_color();
-        ui.add(Label::new(RichText::new(text).font(font).color(colour)).extend());
+        ui.add(Label::new(styled(text, font, colour)).extend());
     }
 }

@@ -2,16 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::view::widgets::palette;
+pub(crate) use crate::view::widgets::*;
 
 use egui::text::{LayoutJob, TextWrapping};
-use egui::{
-    Align2, Color32, CornerRadius, FontData, FontDefinitions, FontFamily, FontId, Galley, Label,
-    Margin, Mesh, Painter, Pos2, Response, Rgba, Shape, Stroke, TextStyle, Ui, Visuals, WidgetText,
-    emath::GuiRounding as _, vec2,
-};
+use egui::{emath::GuiRounding as _, *};
 
-use ui::theme::{Palette, Rgb};
+use ui::theme::Rgb;
 
 /// A letter's width and a line's height in code, of the type's size.
 pub(crate) const LETTER: f32 = 0.604;
@@ -68,15 +64,15 @@ pub fn install_fonts(context: &egui::Context) {
     let faces: [(&str, &'static [u8]); 3] = [
         (
             "roboto",
-            include_bytes!("../../../../../assets/fonts/Roboto-Regular.ttf"),
+            include_bytes!("../../../../assets/fonts/Roboto-Regular.ttf"),
         ),
         (
             "roboto-medium",
-            include_bytes!("../../../../../assets/fonts/Roboto-Medium.ttf"),
+            include_bytes!("../../../../assets/fonts/Roboto-Medium.ttf"),
         ),
         (
             CHINESE,
-            include_bytes!("../../../../../assets/fonts/NotoSansSC-Regular.otf"),
+            include_bytes!("../../../../assets/fonts/NotoSansSC-Regular.otf"),
         ),
     ];
     for (name, bytes) in faces {
@@ -157,7 +153,7 @@ pub(crate) fn put_mesh(painter: &Painter, mut mesh: Mesh) {
 }
 
 /// Gives every dialog its style, in these colours.
-pub(crate) fn apply_style(context: &egui::Context, palette: &Palette<Color32>) {
+pub(crate) fn apply_style(context: &egui::Context, palette: &Palette) {
     context.set_theme(egui::Theme::Dark);
     let mut style = egui::Style {
         // A dialog is there at once: nothing fades, and a picture of one is always the same.
@@ -182,7 +178,7 @@ pub(crate) fn apply_style(context: &egui::Context, palette: &Palette<Color32>) {
     context.set_style_of(egui::Theme::Dark, style);
 }
 
-fn visuals(palette: &Palette<Color32>) -> Visuals {
+fn visuals(palette: &Palette) -> Visuals {
     let mut visuals = Visuals::dark();
     let line = |colour| Stroke::new(1.0, colour);
     visuals.window_fill = palette.dialog;
