@@ -106,18 +106,10 @@ pub(crate) struct KnownSession {
 pub(crate) struct LastKnown {
     published: Arc<Mutex<Option<KnownSession>>>,
     /// As the front end has them now.
-    drafts: Arc<Mutex<Drafts>>,
+    pub(crate) drafts: Arc<Mutex<Drafts>>,
 }
 
 impl LastKnown {
-    pub(crate) fn drafts(&self) -> Drafts {
-        self.drafts.lock().clone()
-    }
-
-    pub(crate) fn set_drafts(&self, drafts: Drafts) {
-        *self.drafts.lock() = drafts;
-    }
-
     /// The session that was published last, if any.
     pub(crate) fn session(&self) -> Option<KnownSession> {
         self.published.lock().clone()
@@ -433,7 +425,17 @@ pub const SLOWER_KEY: &str = "−";
 pub const RECORDED_KEY: &str = "J";
 
 /// What a session does.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, strum::VariantNames)]
+#[derive(
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    Debug,
+    strum::VariantNames,
+    serde::Serialize,
+    serde::Deserialize,
+)]
 pub enum SessionAction {
     /// Runs, or pauses.
     TogglePause,
@@ -470,9 +472,9 @@ pub enum SessionAction {
     /// Half as many instances.
     HalveInstances,
     /// Lattices of this size, enlarged or reduced about their middle.
-    SetSize(Size),
+    SetSize(#[serde(with = "crate::saved::text")] Size),
     /// This rule.
-    SetRule(Rule),
+    SetRule(#[serde(with = "crate::saved::text")] Rule),
     /// Every instance with the next soup, of this density in thousandths.
     SetDensity(u16),
     /// This many generations per round.

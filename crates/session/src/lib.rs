@@ -117,7 +117,7 @@ impl Session {
                 return Err(EngineError::thread_panicked());
             }
         };
-        shared.last_known.set_drafts(drafts.unwrap_or_default());
+        *shared.last_known.drafts.lock() = drafts.unwrap_or_default();
         Ok(Session {
             device,
             file,
@@ -298,7 +298,7 @@ impl Session {
         self.in_background("open", move || {
             let command = match saver.map_or(Ok(None), |saver| saver.save()) {
                 Ok(_) => {
-                    last_known.set_drafts(saved.drafts.clone());
+                    *last_known.drafts.lock() = saved.drafts.clone();
                     Command::Replace(Box::new(saved), file, name)
                 }
                 Err(why) => Command::Notify(Notice::Warning(why.message)),
@@ -309,12 +309,12 @@ impl Session {
 
     /// The texts in the editor, which are saved with the session.
     pub fn drafts(&self) -> Drafts {
-        self.shared.last_known.drafts()
+        self.shared.last_known.drafts.lock().clone()
     }
 
     /// Notes what is in the editor now.
     pub fn set_drafts(&self, drafts: Drafts) {
-        self.shared.last_known.set_drafts(drafts);
+        *self.shared.last_known.drafts.lock() = drafts;
     }
 
     /// Works on a thread of its own; where the system gives none, or the work panics, a notice says so.
@@ -411,7 +411,7 @@ impl Saver {
             return Ok(None);
         }
         let write = |session: SavedSession| {
-            let drafts = self.last_known.drafts();
+            let drafts = self.last_known.drafts.lock().clone();
             let session = SavedSession { drafts, ..session };
             match &before {
                 Some(file) => file.write(&session),

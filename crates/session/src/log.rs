@@ -900,7 +900,7 @@ fn bytes_of(lattice: &Lattice) -> u64 {
 // Edits of cells by a user.
 
 /// An edit, and of which instance.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Edit {
     /// Whose lattice.
     pub instance: usize,
@@ -912,7 +912,7 @@ pub struct Edit {
 }
 
 /// What is done to a lattice. Whatever reaches beyond an edge goes around the torus.
-#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Change {
     /// Makes cells alive or dead, by column and row.
@@ -965,7 +965,7 @@ pub enum Change {
 }
 
 /// A rectangle of cells, which may go around the torus; no larger than the lattice.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Area {
     /// The column of its top left.
     pub x: u32,

@@ -16,10 +16,9 @@ use crate::scripted_engine::{Call, Fault, Gpus, Issued};
 use crate::state::MoveReason;
 use crate::{
     Change, DeviceChoice, Edit, Pace, PicturePlan, SessionAction, Split, Start, StopWhenStill,
-    Streams, Switch, TimeSettings, Wait,
+    Switch, TimeSettings, Wait,
 };
 use driver::{Driver, Reopen, Step};
-use engine::kernels::OwnStepError;
 use engine::{EngineError, EventId, Op, OrderOp, Scope, StreamId, kernels};
 use expected::Alone;
 use life::{Lattice, Size};
@@ -98,10 +97,6 @@ fn dot(instance: usize, x: u32, y: u32) -> Edit {
     }
 }
 
-fn draw(instance: usize, x: u32, y: u32) -> Step {
-    Step::Edit(dot(instance, x, y))
-}
-
 /// The last one says at which generation it ends, too.
 #[test]
 #[rustfmt::skip]
@@ -136,7 +131,7 @@ fn what_once_went_wrong_does_not_come_back() {
         // The recovery begins with one instance, and forgot who waits for the second.
         (with_history(small(1)), vec![
             Step::Alone(Alone::Command(Box::new(Act(SetInstances(2))))),
-            Step::OwnKernel("bits", Some(OwnStepError::TooLong)),
+            Step::OwnKernel("bits".into(), 1),
             Step::Alone(Alone::CopyAfter(dot(1, 0, 0))),
         ]),
         // The session ended with an error, because the slots were still those for bits.
@@ -152,7 +147,7 @@ fn what_once_went_wrong_does_not_come_back() {
         // Only the first half was ever converted back, and asked for its pictures without an end.
         (Setup { setting: small(2).setting.with_kernel(kernels::find("planar").unwrap()), ..small(2) }, vec![
             Act(ToggleComparison), Fail(Call::Allocate, 1, Fault::OutOfMemory),
-            Step::OwnKernel("bits", None), Settle, Act(ToggleComparison),
+            Step::OwnKernel("bits".into(), 0), Settle, Act(ToggleComparison),
         ]),
         // The log was saved as redone, with the position from before the redo.
         (small(2), vec![
@@ -161,7 +156,7 @@ fn what_once_went_wrong_does_not_come_back() {
         ]),
         // The rung stood in for a kernel from a file, and was given a block that the kernel does not take.
         (small(1), vec![
-            Fail(Call::Submit, 3, Fault::Midway), Step::OwnKernel("shared", None), Act(StepRound),
+            Fail(Call::Submit, 3, Fault::Midway), Step::OwnKernel("shared".into(), 0), Act(StepRound),
             Step::Reload(Reopen::InPlace), Act(CycleSwitch(Switch::Block)), Step::Reload(Reopen::AtStart),
         ]),
         // An edit that was undone before it could be applied counted as one still to be shown, for ever.

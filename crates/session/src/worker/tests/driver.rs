@@ -20,12 +20,13 @@ use crate::scripted_engine::ReferenceKernel;
 use crate::scripted_engine::{Call, Fault, Script};
 use crate::{Edit, PicturePlan, Share};
 use engine::kernels::OwnStepError;
-use engine::{LatticeId, Slot, Transfer};
+use engine::{LatticeId, ReduceRegion, Slot, Transfer};
 use lang::Message;
 use life::Lattice;
+use serde::{Deserialize, Serialize};
 
-/// One thing that happens to a session.
-#[derive(Clone, Debug)]
+/// One thing that happens to a session; in stories, as text.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Step {
     Act(SessionAction),
     PauseForLesson(bool),
@@ -36,11 +37,18 @@ pub(super) enum Step {
     Save,
     /// Saved to a file, and continued from it.
     Reload(Reopen),
+    #[serde(skip)]
     View(PicturePlan),
+    /// One of three kinds of picture, of one instance or all.
+    Picture(usize, Option<usize>),
     /// A round's script.
-    OwnRound(&'static str),
+    OwnRound(String),
     /// An instance shows this pattern, as if from a file, of this generation.
-    Open(usize, Arc<Lattice>, u64),
+    Open(
+        usize,
+        #[serde(with = "crate::saved::text::lattice")] Arc<Lattice>,
+        u64,
+    ),
     /// This many turns of the loop.
     Turns(u32),
     /// Turns until this many rounds more have been issued, or nothing would ever happen again.
@@ -54,15 +62,24 @@ pub(super) enum Step {
     /// Everything that was asked for is done, and then all is checked.
     Settle,
     /// After this many more calls, one fails.
+    #[serde(skip)]
     Fail(Call, u32, Fault),
     /// A kernel of the user's own in the place of this rung, and how it fails at its first step.
-    OwnKernel(&'static str, Option<OwnStepError>),
+    OwnKernel(String, usize),
     /// Asked for at rest, and compared with what it should lead to.
+    #[serde(skip)]
     Alone(Alone),
 }
 
+/// How a kernel fails, or does not.
+pub(super) const FAILURES: [Option<OwnStepError>; 3] = [
+    None,
+    Some(OwnStepError::TooLong),
+    Some(OwnStepError::Crashed),
+];
+
 /// How a saved session is opened.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) enum Reopen {
     /// By another worker, as when the program starts with the file.
     AtStart,
@@ -203,6 +220,15 @@ impl Driver {
                 let plan = PicturePlan { only, ..plan };
                 self.worker.dispatch(Command::View(plan));
             }
+            Step::Picture(kind, only) => {
+                let transfer = [Transfer::Bits, Transfer::View, Transfer::Cells][kind];
+                let region = ReduceRegion::of_cells(16, 4);
+                self.step(Step::View(PicturePlan {
+                    transfer,
+                    region,
+                    only,
+                }));
+            }
             Step::OwnRound(source) => {
                 let (query, _) = Query::new();
                 let command = Command::SetOwnRound(source.into(), query);
@@ -230,10 +256,10 @@ impl Driver {
             Step::Settle => self.settle(),
             Step::Fail(call, after, fault) => self.script.fail(call, after, fault),
             Step::OwnKernel(rung, failure) => {
-                let own = ReferenceKernel::new(rung);
-                own.fail(failure);
+                let own = ReferenceKernel::new(&rung);
+                own.fail(FAILURES[failure]);
                 self.worker.dispatch(Command::SetOwnKernel(own.kernel));
-                self.own_kernels.push((own, failure.is_some()));
+                self.own_kernels.push((own, failure > 0));
             }
             Step::Alone(alone) => self.ask_alone(alone),
         }

@@ -1,6 +1,7 @@
 //! What keys lead to, compared with what they led to before: the programs of the rounds, the cells and the
-//! status at rest, for stories by hand and for random keys. `tests/oracle/keys.txt` and `comparison.txt`
-//! have a line for every step. `LIFESTREAMS_RENEW=1` with a test's name writes its file anew.
+//! status at rest, for stories by hand and of random keys. `tests/oracle/keys.txt` and `comparison.txt` have a
+//! line for every step, with the step itself before the first bar. `LIFESTREAMS_RENEW=1` with a test's name
+//! writes its file anew, with the steps that stand there.
 //!
 //! What depends on real time is left out: rounds on the way to a generation, the setting that is the
 //! fastest, and which rounds are timed.
@@ -8,18 +9,16 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::driver::{Driver, Reopen, Step};
-use super::random::{self, ROUNDS};
+use super::driver::{Driver, Step};
+use super::random;
 use super::*;
 use crate::instances::limit;
 use crate::scripted_engine::Issued;
 use crate::{Setting, Source};
 use SessionAction::*;
-use Step::{Act, OwnKernel, OwnRound, Reload, Rounds};
-use engine::kernels::KERNELS;
-use engine::{LatticeOp, Op, OrderOp, ReduceRegion, Transfer};
+use Step::{Act, Reload, Rounds};
+use engine::{LatticeOp, Op, OrderOp, ReduceRegion};
 use life::Shelved;
-use proptest::collection::vec;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use test_support::{compare_with_stored, fingerprint};
@@ -83,7 +82,7 @@ impl Oracle {
         }
     }
 
-    fn begin(&mut self, name: impl std::fmt::Display, setup: Setup) {
+    fn begin(&mut self, name: &str, setup: Setup) {
         let (device, split) = (setup.device, setup.split);
         writeln!(self.text, "\n{name}, {device}, {split:?}").unwrap();
         self.driver = Driver::new(setup);
@@ -93,16 +92,19 @@ impl Oracle {
         self.rest("start", false);
     }
 
-    /// A step, and what it led to at rest. `while_running` has rounds before and after it.
-    fn press(&mut self, step: Step, while_running: bool) {
-        let name = format!("{:.40}", format!("{step:?}").replace('\n', " "));
-        let is_view = matches!(step, Step::View(_));
+    /// A step, and what it leads to at rest. Behind `>`, it has rounds before and after it; a way has not, since
+    /// how far it has led meanwhile depends on real time.
+    fn press(&mut self, text: &str) {
+        let (step, while_running) = match text.strip_prefix('>') {
+            Some(step) => (step, true),
+            None => (text, false),
+        };
+        let step: Step = serde_json::from_str(step).unwrap();
+        let is_view = matches!(step, Step::Picture(..));
         let is_way = matches!(
             step,
             Act(StepBack | StepRoundBack | RunTo(_) | Undo | Redo) | Reload(_)
         );
-        // How far a way has led meanwhile depends on real time.
-        let while_running = while_running && !is_way;
         if while_running || matches!(step, Rounds(_)) {
             self.driver.step(Act(TogglePause));
         }
@@ -114,15 +116,10 @@ impl Oracle {
             self.driver.step(Rounds(4));
         }
         self.driver.pause();
-        let name = if while_running {
-            name + ", running"
-        } else {
-            name
-        };
         if !is_view {
             self.look();
         }
-        self.rest(&name, !is_way);
+        self.rest(text, !is_way);
     }
 
     /// Writes what holds at rest.
@@ -227,35 +224,6 @@ impl Oracle {
         }
         compare_with_stored(name, self.text.trim_start());
     }
-
-    /// Random keys, with or without a comparison among them.
-    fn sequence(&mut self, number: u64, compares: bool) {
-        let mut runner = TestRunner::new(Config {
-            rng_seed: RngSeed::Fixed(number),
-            ..Config::default()
-        });
-        let keys = vec((random::command(), proptest::bool::weighted(0.2)), 16);
-        let history = (random::setup(), keys).new_tree(&mut runner);
-        let (setup, keys) = history.unwrap().current();
-        let setup = Setup {
-            instances: setup.instances.max(1 + usize::from(compares)),
-            time: TimeSettings::DEFAULT,
-            ..setup
-        };
-        self.begin(number, setup);
-        for (at, (step, runs)) in keys.into_iter().enumerate() {
-            match step {
-                _ if compares && at % 5 == 1 => self.press(Act(ToggleComparison), false),
-                Act(ToggleComparison | TogglePause) => self.press(Rounds(4), false),
-                // At the maximum pace, rounds are as long as real time allows.
-                Act(Faster | SetPace(_)) => self.press(step, false),
-                step => self.press(step, runs),
-            }
-            if self.driver.worker.state.pacing.pace == Pace::Maximum {
-                self.press(Act(Slower), false);
-            }
-        }
-    }
 }
 
 /// Lattices with a pattern of the shelf each; an empty one for no name.
@@ -295,28 +263,31 @@ fn dying(density: f64) -> Setup {
     }
 }
 
-/// What chance has no part in.
-#[rustfmt::skip]
-fn stories() -> Vec<(&'static str, Setup, Vec<Step>)> {
-    const OWN: u8 = KERNELS.len() as u8;
-    let size = |width, height| Act(SetSize(Size::new(width, height).unwrap()));
-    let of_two = "for i in 0..2 { advance(i, i); download(i, i); }";
-    let settling = ["blinker", "block", "pulsar", "", "pentadecathlon", "queen-bee-shuttle"];
-    let settles = |kernel| {
-        let stop = Act(NextStopWhenStill);
-        ("what settles", patterns(&settling, kernel), vec![stop.clone(), stop, Rounds(200), Rounds(9)])
-    };
-    let recorded = Setup {
-        device: DeviceChoice::Recorded,
-        size: Size::new(1024, 1024).unwrap(),
-        instances: 4,
-        setting: by(crate::DEFAULT_KERNEL),
-        ..setup(None)
-    };
-    let switches = Switch::ALL.iter().flat_map(|&switch| {
-        let at = [1, 2, 3, 0].map(|at| Act(SetSwitch(switch, at)));
-        at.into_iter().chain([Act(CycleSwitch(switch)), Act(SetSwitch(switch, 0))])
-    });
+/// What a story begins with; a number stands for random lattices.
+fn setup_of(story: &str) -> Setup {
+    const SETTLING: [&str; 6] = [
+        "blinker",
+        "block",
+        "pulsar",
+        "",
+        "pentadecathlon",
+        "queen-bee-shuttle",
+    ];
+    if let Ok(number) = story.parse() {
+        let mut runner = TestRunner::new(Config {
+            rng_seed: RngSeed::Fixed(number),
+            ..Config::default()
+        });
+        let setup = random::setup().new_tree(&mut runner).unwrap().current();
+        return Setup {
+            instances: setup.instances.max(1 + usize::from(number >= 200)), // two are compared
+            time: TimeSettings::DEFAULT,
+            ..setup
+        };
+    }
+    if let Some(kernel) = story.strip_prefix("what settles by ") {
+        return patterns(&SETTLING, kernel);
+    }
     let choosing = |choice| Setup {
         kernel_choice: choice,
         setting: by(crate::DEFAULT_KERNEL),
@@ -328,107 +299,57 @@ fn stories() -> Vec<(&'static str, Setup, Vec<Step>)> {
         instances: 5,
         ..choosing(KernelChoice::Explicit)
     };
-    let view = |transfer, only| {
-        let region = ReduceRegion::of_cells(16, 4);
-        Step::View(PicturePlan { transfer, region, only })
-    };
-    let run = || Rounds(9);
-    vec![
-        ("what is only said", setup(None), vec![
-            Act(SelectPrevious), Act(SelectNext), Act(ToggleBlockTimestamps), run(),
-            Step::PauseForLesson(true), Step::PauseForLesson(false),
-        ]),
-        ("kernels of one's own", setup(None), vec![
-            Act(UseKernel(OWN)), OwnKernel("bits", None), run(), Act(NextKernel), Act(NextKernel),
-            Act(PreviousKernel), Act(PreviousKernel), OwnKernel("planar", None), run(),
-            Act(UseKernel(0)), Act(UseKernel(OWN)), size(33, 7), Act(CycleSwitch(Switch::Graphs)),
-            Act(Undo), Reload(Reopen::AtStart), run(), OwnKernel("sync-shared", None),
-            size(256, 128), Act(UseKernel(OWN)), size(64, 20), Act(UseKernel(OWN)),
-            Act(SetInstances(3)), Reload(Reopen::InPlace), run(),
-        ]),
-        // More often than an engine may be lost in a row.
-        ("kernels of one's own that fail", setup(None), {
-            let errors = [OwnStepError::TooLong, OwnStepError::Crashed];
-            let fails = errors.map(|error| [OwnKernel("shared", Some(error)), run()]);
-            [fails.clone(), fails.clone(), fails].into_iter().flatten().flatten().collect()
-        }),
-        ("rounds of one's own", setup(None), vec![
-            OwnRound("for i in 0..N { advance(i, 0); download(i, 1); }"), OwnRound("advance("),
-            Act(CycleSwitch(Switch::Order)), Act(CycleSwitch(Switch::Streams)),
-            OwnRound(ROUNDS[3]), run(), Act(CycleSwitch(Switch::Order)),
-            Act(CycleSwitch(Switch::Order)), Act(CycleSwitch(Switch::Order)),
-            Act(CycleSwitch(Switch::Streams)), Act(SetInstances(5)), run(),
-            Reload(Reopen::AtStart), Act(SetInstances(2)), OwnRound(of_two), run(),
-            Reload(Reopen::InPlace), run(), Act(SetInstances(5)), run(),
-        ]),
-        ("the fastest", setup(None), vec![
-            Act(AutoKernel), Act(UseKernel(4)), run(), Act(Faster),
-            Act(SetGenerationsPerRound(3)), size(32, 32), size(96, 64), Act(UseKernel(1)),
-            Act(AutoKernel), Act(Slower), run(), Act(RunTo(500)), run(),
-            Act(UseKernel(0)), Act(PreviousKernel), Act(NextKernel),
-        ]),
-        ("pictures", on_three.clone(), vec![
-            view(Transfer::View, Some(1)), run(), view(Transfer::Cells, None), run(),
-            Act(SetSwitch(Switch::Streams, Streams::Batch as u8)), view(Transfer::View, Some(4)),
-            run(), Step::WatchPopulation(true), view(Transfer::View, None), run(),
-            view(Transfer::View, Some(0)), run(), Act(Select(1)), Act(ResetPanel), run(),
-            Act(CycleSwitch(Switch::Order)), run(),
-            Act(SetSwitch(Switch::Wait, 1)), run(), OwnRound(ROUNDS[3]), run(),
-        ]),
-        ("overlap", setup(None), vec![
-            Step::WatchOverlap(true), run(), Act(CycleSwitch(Switch::Streams)), run(),
-            Step::WatchOverlap(false),
-        ]),
-        ("overlap in bands", Setup { setting: setup(None).setting, split: Split::On, ..on_three }, vec![
-            Step::WatchOverlap(true), run(),
-        ]),
-        ("a kernel in the place of the default", choosing(KernelChoice::FirstFitting), vec![
-            size(4097, 4096), size(64, 64),
-        ]),
-        ("a kernel that is picked", choosing(KernelChoice::Auto), vec![
-            Act(StepGeneration), Act(NextKernel), Act(StepGeneration),
-        ]),
-        settles("bits"),
-        settles("planar"),
-        settles("global"),
-        settles("sync-shared"),
-        ("what settles, seen every tenth generation", patterns(&settling[..3], "bits"), vec![
-            Act(SetGenerationsPerRound(10)), Act(NextStopWhenStill), Rounds(6), Act(Select(2)),
-            Rounds(6), Act(ResetPanel),
-        ]),
-        ("dead panels", dying(0.01), vec![
-            Rounds(30), draw(0, 7, 5), Rounds(60), Act(ResetPanel), Rounds(60), Act(Undo),
-            Act(Undo), Rounds(60), Act(NextStopWhenStill), Act(NextStopWhenStill), Rounds(60),
-            Rounds(60),
-        ]),
-        ("an empty start", dying(0.0), vec![Rounds(60)]),
-        ("empty patterns", Setup { start: patterns(&[""], "bits").start, ..dying(0.0) }, vec![
-            Rounds(60), Reload(Reopen::AtStart), Rounds(60),
-        ]),
-        ("what is recorded", recorded, {
-            let watch = [Step::WatchOverlap(true), Rounds(1)];
-            let here = [Act(ToggleRecorded), Act(CycleSwitch(Switch::Order)), Act(ToggleRecorded)];
-            watch.into_iter().chain(switches).chain(here).collect()
-        }),
-    ]
+    match story {
+        "pictures" => on_three,
+        "overlap in bands" => Setup {
+            setting: setup(None).setting,
+            split: Split::On,
+            ..on_three
+        },
+        "a kernel in the place of the default" => choosing(KernelChoice::FirstFitting),
+        "a kernel that is picked" => choosing(KernelChoice::Auto),
+        "what settles, seen every tenth generation" => patterns(&SETTLING[..3], "bits"),
+        "dead panels" => dying(0.01),
+        "an empty start" => dying(0.0),
+        "empty patterns" => Setup {
+            start: patterns(&[""], "bits").start,
+            ..dying(0.0)
+        },
+        "what is recorded" => Setup {
+            device: DeviceChoice::Recorded,
+            size: Size::new(1024, 1024).unwrap(),
+            instances: 4,
+            setting: by(crate::DEFAULT_KERNEL),
+            ..setup(None)
+        },
+        _ => setup(None),
+    }
+}
+
+/// Does what the stories of a file say, and compares what that leads to with the file.
+fn retell(name: &str) {
+    let text = std::fs::read_to_string(test_support::stored(name)).unwrap();
+    let (stories, _) = text.split_once("\n\nPrograms\n").unwrap();
+    let mut oracle = Oracle::new();
+    for story in stories.split("\n\n") {
+        let mut lines = story.lines();
+        let title = lines.next().unwrap().rsplitn(3, ", ").nth(2).unwrap();
+        oracle.begin(title, setup_of(title));
+        for line in lines.skip(1) {
+            oracle.press(line.split_once(" | ").unwrap().0);
+        }
+    }
+    oracle.compare(name);
 }
 
 #[test]
 fn what_keys_lead_to_stays_as_it_is() {
-    let mut oracle = Oracle::new();
-    for (name, setup, steps) in stories() {
-        oracle.begin(name, setup);
-        steps.into_iter().for_each(|step| oracle.press(step, false));
-    }
-    (0..150).for_each(|number| oracle.sequence(number, false));
-    oracle.compare("keys.txt");
+    retell("keys.txt");
 }
 
 #[test]
 fn what_keys_lead_to_in_a_comparison_stays_as_it_is() {
-    let mut oracle = Oracle::new();
-    (200..230).for_each(|number| oracle.sequence(number, true));
-    oracle.compare("comparison.txt");
+    retell("comparison.txt");
 }
 
 /// What a session from a file leads to: its cells, and those after an undo and after a step.

@@ -16,7 +16,7 @@ use crate::instances::limit;
 use crate::log::reference_log::{Random, size};
 use crate::scripted_engine::{Call, Fault};
 use crate::{Change, Edit, PicturePlan, Split, StopWhenStill, Switch};
-use engine::kernels::{KERNELS, OwnStepError};
+use engine::kernels::KERNELS;
 use engine::{ReduceRegion, Transfer};
 
 /// An edit within the smallest lattice.
@@ -109,9 +109,8 @@ fn fault() -> impl Strategy<Value = Step> {
 
 fn own_kernel() -> impl Strategy<Value = Step> {
     let rungs = prop::sample::select(vec!["bits", "shared", "sync-shared", "multistep"]);
-    let failures = prop::sample::select(vec![OwnStepError::TooLong, OwnStepError::Crashed]);
-    (rungs, prop::option::weighted(0.4, failures))
-        .prop_map(|(rung, failure)| Step::OwnKernel(rung, failure))
+    let failures = prop::option::weighted(0.4, prop::sample::select(vec![1, 2]));
+    (rungs, failures).prop_map(|(rung, failure)| Step::OwnKernel(rung.into(), failure.unwrap_or(0)))
 }
 
 /// Rounds of a user's own: the last one is right for no number of instances, that before for two.
@@ -150,7 +149,7 @@ pub(super) fn command() -> impl Strategy<Value = Step> {
         24 => action().prop_map(Step::Act),
         10 => edit().prop_map(Step::Edit),
         2 => own_kernel(),
-        3 => prop::sample::select(&ROUNDS[..]).prop_map(Step::OwnRound),
+        3 => prop::sample::select(&ROUNDS[..]).prop_map(|it| Step::OwnRound(it.into())),
         2 => pattern(),
         2 => prop::sample::select(vec![Reopen::AtStart, Reopen::InPlace]).prop_map(Step::Reload),
     ]
