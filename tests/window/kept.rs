@@ -83,6 +83,7 @@ fn a_recording_begins_and_ends_by_key_and_holds_nothing_up() {
 fn a_session_is_saved_and_opened_again() {
     let (shown, _) = Shown::paused("--instances 2 --kernel bits");
     let before = shown.saved("before.rle");
+    shown.then("ctrl+z", "Nothing to undo");
     shown.then("shift+s", "the session is saved in /");
     assert_eq!(shown.heard("WARN"), 0, "{}", shown.running.said());
     shown.press("period", "StepGeneration");

@@ -306,7 +306,7 @@ pub(crate) fn frames(running: &Running) -> usize {
 /// Beside the log, stderr is one line of what was found and is used.
 #[track_caller]
 pub(crate) fn says_what_was_found(ended: &Ended) {
-    let log = ["TRACE", "DEBUG"];
+    let log = ["TRACE", "DEBUG", "INFO"];
     let of_log = |line: &&str| log.into_iter().any(|level| line.trim().starts_with(level));
     let lines: Vec<_> = ended.stderr.lines().filter(|line| !of_log(line)).collect();
     assert_eq!(lines.len(), 1, "{lines:?}");

@@ -23,10 +23,8 @@ use engine::{EngineError, EventId, Op, OrderOp, Scope, StreamId, kernels};
 use expected::Alone;
 use life::{Lattice, Size};
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::mpsc::{TryRecvError, channel};
-use std::sync::{Arc, Mutex};
-use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Level, Metadata, Subscriber};
 
 fn setup(rounds: Option<u64>) -> Setup {
     let kernel = kernels::find("bits").unwrap();
@@ -320,21 +318,6 @@ fn a_file_that_was_never_taken_up_is_never_written_over() {
 }
 
 #[test]
-fn a_refused_request_is_logged_as_information_and_a_loss_as_a_warning() {
-    let mut driver = Driver::new(small(1));
-    driver.step(Step::Settle);
-    let levels = levels_of(|| {
-        use SessionAction::{Redo, ToggleComparison, Undo};
-        for action in [Undo, Redo, ToggleComparison] {
-            driver.step_and_settle(Step::Act(action));
-        }
-        driver.step(Step::Fail(Call::Submit, 0, Fault::Midway));
-        driver.step_and_settle(Step::Act(SessionAction::StepGeneration));
-    });
-    assert_eq!(levels, [Level::INFO, Level::INFO, Level::INFO, Level::WARN]);
-}
-
-#[test]
 fn failures_one_after_the_other_end_the_session_and_it_keeps_answering() {
     let mut driver = Driver::new(small(2));
     driver.step(Step::Turns(9));
@@ -377,39 +360,6 @@ fn equal_settings_are_compared_once_while_nothing_is_asked() {
     driver.step(Step::Pass(Duration::from_secs(10)));
     driver.step(Step::Turns(90));
     assert!(driver.worker.trial.is_none(), "once");
-}
-
-// How loudly a piece of work logs, for tests.
-
-/// The levels of what this thread logs meanwhile, at INFO or above.
-pub(super) fn levels_of(work: impl FnOnce()) -> Vec<Level> {
-    let levels = Arc::new(Mutex::new(Vec::new()));
-    tracing::subscriber::with_default(Collector(levels.clone()), work);
-    levels.lock().unwrap().clone()
-}
-
-struct Collector(Arc<Mutex<Vec<Level>>>);
-
-impl Subscriber for Collector {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        *metadata.level() <= Level::INFO
-    }
-
-    fn event(&self, event: &Event<'_>) {
-        self.0.lock().unwrap().push(*event.metadata().level());
-    }
-
-    fn new_span(&self, _: &Attributes<'_>) -> Id {
-        Id::from_u64(1)
-    }
-
-    fn record(&self, _: &Id, _: &Record<'_>) {}
-
-    fn record_follows_from(&self, _: &Id, _: &Id) {}
-
-    fn enter(&self, _: &Id) {}
-
-    fn exit(&self, _: &Id) {}
 }
 
 // Whether what an engine was given orders all work on a lattice: by streams, by events, or by the host.

@@ -64,8 +64,7 @@ impl EngineFacts {
 
 impl State {
     fn with_command(mut self, command: Command) -> State {
-        let is_moving = self.moving().is_some();
-        enqueue(&mut self.queue, command, is_moving);
+        enqueue(&mut self.queue, command, false);
         self
     }
 
@@ -194,30 +193,6 @@ fn what_comes_next_follows_from_what_waits() {
 }
 
 #[test]
-fn a_redo_that_nothing_leads_to_leaves_the_log_as_it_was() {
-    let mut state = paused();
-    state.steps(4);
-    state.draws(0);
-    state.applied();
-    state.copies.coming = vec![at(0, 4)];
-    state.undo();
-    state.restored(at(0, 4));
-    state.arrived(state.pacing.due);
-    state.steps(8);
-    state.redo();
-    assert_eq!(state.log.end(), 1);
-    state.copies.coming.clear();
-    let answer = state.handle_unreachable_target();
-    assert!(matches!(answer, Some(Notice::Refused(_))));
-    assert_eq!((state.log.end(), &state.mode), (0, &Mode::Paused));
-    assert_eq!(
-        state.next(facts()),
-        WAIT,
-        "the edit is not applied once more"
-    );
-}
-
-#[test]
 fn an_undo_that_is_lost_with_the_cells_takes_nothing_off_the_log() {
     let mut state = paused();
     let base = state.log.base_parameters().clone();
@@ -251,25 +226,6 @@ fn an_edit_ends_a_run_that_a_lesson_paused() {
     state.applied();
     state.pause_for_lesson(false, state.pacing.due);
     assert_eq!(state.mode, Mode::Paused);
-}
-
-#[test]
-fn on_a_long_way_a_pause_and_a_save_overtake_what_waits_for_its_end() {
-    let mut state = paused();
-    state.steps(50);
-    state.run_to(40);
-    state.restored(at(0, 0));
-    for command in [draw(0), STEP, save(), TOGGLE_PAUSE] {
-        state = state.with_command(command);
-    }
-    let order = |command: &Command| match command {
-        Command::Act(SessionAction::TogglePause) => "pause",
-        Command::Edit(..) => "edit",
-        Command::Save(_) => "save",
-        _ => "step",
-    };
-    let order: Vec<_> = state.queue.iter().map(order).collect();
-    assert_eq!(order, ["pause", "edit", "save", "step"]);
 }
 
 #[test]
