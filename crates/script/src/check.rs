@@ -6,8 +6,6 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 #[cfg(test)]
-mod oracle_tests;
-#[cfg(test)]
 mod tests;
 
 /// The most faults that a check finds before it gives up.

@@ -2,8 +2,7 @@
 //! runs on a device, and the tests on the CPU engine and on the CUDA engine over a driver of their own.
 
 mod cases;
-mod ops;
-mod steps;
+mod checks;
 #[cfg(test)]
 mod tests;
 
@@ -21,7 +20,7 @@ use cases::{BATCH, batch_sizes};
 use life::{Lattice, Rule, Size, soup};
 
 pub use cases::{Cases, Outcome, rules};
-pub use ops::{counted, reduced};
+pub use checks::{counted, reduced};
 
 /// A check that has ended.
 #[derive(Debug)]
