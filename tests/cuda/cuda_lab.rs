@@ -1,13 +1,21 @@
-//! What only the CUDA engine has: copies that block a call, block timestamps, occupancy; and measures in
-//! graphs.
+//! What only the CUDA engine has: copies that block a call, block timestamps, occupancy, functions that are
+//! compiled in the background, several GPUs.
 
-use std::time::Duration;
+use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
 
+use engine::cuda::{CudaEngine, Ordinals};
 use engine::kernels::{self, Batch};
-use engine::{IssuerId, LatticeOp, Layout, Measure, Op, Program, StreamKind, Transfer};
+use engine::{
+    DeviceId, Engine, IssuerId, LatticeId, LatticeOp, Layout, Op, Program, StreamKind, StreamSpec,
+    Transfer,
+};
 use life::{Rule, reference};
 
-use crate::ops::{D0, advance, arm, download, in_some_try, on_both, on_cpu, on_cuda};
+use crate::ops::{
+    D0, Variable, advance, advance_by, alone, arm, download, in_some_try, on_cpu, on_cuda, program,
+};
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -36,41 +44,6 @@ fn a_download_to_pageable_memory_blocks_its_call() {
             assert_eq!(soups.read(0, slot), soups.starts[0].words(), "slot {slot}");
         }
     });
-}
-
-#[test]
-fn measures_are_made_in_graphs_as_eagerly() {
-    let found = on_both(|lab| {
-        let soups = lab.soups(3, "45x23");
-        // Nobody paid for measures until now.
-        let steps = [3, 4].map(|slot| {
-            let measured = download(0..3, slot, Transfer::Measure);
-            [
-                advance("bits", 0..3, 1),
-                LatticeOp::Measure.on(0..3),
-                measured,
-            ]
-        });
-        let steps = soups.program(steps.into_iter().flatten());
-        assert_eq!(lab.run(&steps).downloads, 2);
-        let read =
-            || [0, 1, 2].map(|i| [3, 4].map(|slot| Measure::from_words(&soups.read(i, slot))));
-        let mut found = vec![read()];
-        let prepared = lab.engine.prepare(&steps).unwrap();
-        for _ in 0..2 {
-            lab.engine.replay(prepared).unwrap();
-            lab.finish();
-            found.push(read());
-        }
-        let of = |i: usize, generation| reference::run(&soups.starts[i], Rule::LIFE, generation);
-        for (i, measures) in found[2].iter().enumerate() {
-            let want = engine::conformance::counted(&of(i, 6), Some(&of(i, 5)));
-            assert_eq!(measures[1], want);
-        }
-        lab.engine.release(prepared);
-        found
-    });
-    assert_ne!(found[0], found[1]);
 }
 
 #[test]
@@ -224,4 +197,91 @@ fn stamps_say_which_worker_did_a_kernel_and_when() {
             assert!(stamp.sm < 2 && (!timed || is_whole()));
         }
     }
+}
+
+// A rule's function is compiled in the background.
+
+#[test]
+fn the_function_for_every_rule_serves_until_the_rule_s_own_is_compiled() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let [high_life, day_and_night] = ["B36/S23", "B3678/S34678"].map(|rule| rule.parse().unwrap());
+    let _log = Variable::set("FAKE_CUDA_LOG", log.to_str().unwrap());
+    on_cuda(|lab| {
+        let soups = lab.soups(1, "128x64");
+        lab.engine.reserve(Layout::Planar).unwrap();
+        let step = |rule| soups.program([advance_by("planar", 0..1, rule, 1)]);
+        lab.run(&soups.program([Op::unpack(0..1, Layout::Planar)]));
+        // The function for every rule is loaded by a rule that has no other.
+        lab.run(&step(Rule::LIFE));
+        {
+            let _load = Variable::set("FAKE_CUDA_COMPILE_US", "3000000");
+            lab.engine.compile_in_background(&step(high_life)).unwrap();
+            thread::sleep(Duration::from_millis(200)); // so that most likely the compiler is at work
+            let began = Instant::now();
+            lab.engine.submit(&step(high_life)).unwrap();
+            let took = began.elapsed();
+            assert!(took < Duration::from_secs(2), "compiling held up a launch");
+            // Compiling it a second time would be a waste.
+            lab.engine.compile_in_background(&step(high_life)).unwrap();
+            lab.engine.load(&step(high_life)).unwrap();
+        }
+        lab.run(&step(high_life));
+        // Who cannot do with a slower one waits.
+        lab.engine
+            .compile_in_background(&step(day_and_night))
+            .unwrap();
+        lab.engine.load(&step(day_and_night)).unwrap();
+        lab.run(&step(day_and_night));
+        lab.run(&soups.program([LatticeOp::Pack.on(0..1), download(0..1, 0, Transfer::Bits)]));
+        let after = [(Rule::LIFE, 1), (high_life, 2), (day_and_night, 1)];
+        let want = after
+            .into_iter()
+            .fold(soups.starts[0].clone(), |cells, (rule, generations)| {
+                reference::run(&cells, rule, generations)
+            });
+        assert_eq!(soups.read(0, 0), want.words());
+    });
+    let log = fs::read_to_string(&log).unwrap();
+    let launched = log.lines().filter_map(|line| {
+        let op = line.split(" op=").nth(1)?.split(' ').next()?;
+        op.strip_prefix("life_planar")
+    });
+    let want = ["", "", "_by_network", "_by_network"];
+    assert_eq!(launched.collect::<Vec<_>>(), want);
+}
+
+#[test]
+fn an_engine_that_is_dropped_while_it_compiles_leaves_nothing() {
+    on_cuda(|lab| {
+        let soups = lab.soups(1, "128x64");
+        lab.engine.reserve(Layout::Planar).unwrap();
+        let op = advance_by("planar", 0..1, "B36/S23".parse().unwrap(), 1);
+        let steps = soups.program([Op::unpack(0..1, Layout::Planar), op]);
+        let _load = Variable::set("FAKE_CUDA_COMPILE_US", "200000");
+        lab.engine.compile_in_background(&steps).unwrap();
+    });
+}
+
+/// Each of a GPU's launches waits for those of the others.
+#[test]
+fn no_gpu_waits_until_another_is_issued_its_work() {
+    const GPUS: u16 = 3;
+    let _alone = alone();
+    let _kernels = Variable::set("FAKE_CUDA_DRY", "1");
+    let _devices = Variable::set("FAKE_CUDA_DEVICES", &GPUS.to_string());
+    let mut engine = CudaEngine::open(Ordinals::All).unwrap();
+    let mut steps = Vec::new();
+    for lattice in (0..12).map(LatticeId) {
+        let device = DeviceId(lattice.0 as u16 % GPUS);
+        let size = "32x8".parse().unwrap();
+        engine.create_lattices(device, 1, size).unwrap();
+        let stream = engine.create_stream(device, StreamSpec::PLAIN).unwrap();
+        steps.push((stream, advance("bits", lattice.as_range(), 64)));
+    }
+    let program = program(steps);
+    engine.load(&program).unwrap();
+    let _meeting = Variable::set("FAKE_CUDA_MEET", &GPUS.to_string());
+    engine.submit(&program).unwrap();
+    engine.synchronize().unwrap();
 }

@@ -6,7 +6,6 @@
 mod driver;
 
 mod buffers;
-mod compiling;
 mod cuda_lab;
 mod fake_driver;
 mod incompatible;
@@ -15,4 +14,3 @@ mod lesson_kernels;
 mod ops;
 mod order;
 mod own_kernels;
-mod several_gpus;
