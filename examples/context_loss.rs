@@ -6,10 +6,11 @@
 //! no context again after that, so each activity is a process of its own.
 #![allow(unsafe_code)] // one launch by hand
 
+#[allow(dead_code)] // as much as a fault needs
 #[path = "../tests/program/faults/activities.rs"]
 mod activities;
 
-use activities::{ACTIVITIES, act, check, prepare, session, settled};
+use activities::{ACTIVITIES, check, generation, session, settled};
 use cust::module::Module;
 use cust::stream::{Stream, StreamFlags};
 use session::{DeviceChoice, Split};
@@ -34,15 +35,13 @@ fn lose() {
 
 fn main() {
     let name = std::env::args().nth(1).unwrap_or_default();
-    let activity = ACTIVITIES.into_iter().find(|it| format!("{it:?}") == name);
-    let Some(activity) = activity else {
-        return ACTIVITIES.iter().for_each(|it| println!("{it:?}"));
+    let Some(activity) = ACTIVITIES.into_iter().find(|it| it.0 == name) else {
+        return ACTIVITIES.iter().for_each(|it| println!("{}", it.0));
     };
     let session = session(activity, DeviceChoice::CudaOrdinal(0), Split::Off);
-    prepare(activity, &session);
-    let before = session.status().clock.generation;
+    let before = generation(&session);
     let loser = std::thread::spawn(lose);
-    act(activity, &session);
+    activity.2(&session);
     loser.join().expect("the context is lost");
     // So that the session has met the loss before it is asked to rest.
     std::thread::sleep(std::time::Duration::from_millis(300));

@@ -2,7 +2,6 @@
 //! no longer than is decent, and reading what it said.
 #![allow(dead_code)] // each test program uses its part
 
-use std::ffi::OsStr;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -20,38 +19,48 @@ pub(crate) const PROGRAM: &str = match option_env!("LIFESTREAMS_TESTED") {
 /// The longest that anything here may take on a busy machine.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(240);
 
-/// The program as a newcomer has it, in this folder: no display, no settings of its own.
-pub(crate) fn program(folder: &Path) -> Command {
-    command(PROGRAM, folder)
+/// A line's command in this folder, without a display and with no settings of its own, as a newcomer has it:
+/// the program with these words, or behind `$ ` a line for bash, which finds the program as `lifestreams`.
+pub(crate) fn command(folder: &Path, line: &str) -> Command {
+    if let Some(line) = line.strip_prefix("$ ") {
+        let mut bash = tool("bash", folder);
+        let here = Path::new(PROGRAM).parent().unwrap().display();
+        let path = format!("{here}:{}", std::env::var("PATH").unwrap());
+        bash.env("PATH", path).args(["-c", line]);
+        return bash;
+    }
+    let mut program = tool(PROGRAM, folder);
+    program.args(line.split_whitespace());
+    program
 }
 
-/// Any command in this folder, with the environment that [`program`] has.
-pub(crate) fn command(name: &str, folder: &Path) -> Command {
+/// Another command with the same environment.
+pub(crate) fn tool(name: &str, folder: &Path) -> Command {
     let mut command = Command::new(name);
     command.current_dir(folder).stdin(Stdio::null());
-    for (variable, _) in std::env::vars_os() {
-        let name = variable.to_string_lossy();
-        let ours = [
-            "LIFESTREAMS_",
-            "FAKE_CUDA_",
-            "CUDA_DEVICE_MAX_CONNECTIONS",
-            "DISPLAY",
-            "WAYLAND_DISPLAY",
-        ];
+    // English, whatever the language here.
+    let ours = [
+        "LIFESTREAMS_",
+        "FAKE_CUDA_",
+        "CUDA_DEVICE_MAX_CONNECTIONS",
+        "DISPLAY",
+        "WAYLAND_DISPLAY",
+        "LC_",
+        "LANG",
+    ];
+    for (name, _) in std::env::vars() {
         if ours.iter().any(|ours| name.starts_with(ours)) {
-            command.env_remove(&variable);
+            command.env_remove(name);
         }
     }
-    // English, whatever the language here.
-    command.env_remove("LC_ALL").env_remove("LC_MESSAGES");
-    command.env_remove("LANGUAGE").env("LANG", "C.UTF-8");
-    // As a desktop's session sets it; Mesa says so on stderr where it is missing.
+    // A desktop's session sets the folder; Mesa says so on stderr where it is missing. A panic or an error
+    // that shows its insides shall be seen.
+    command.env("LANG", "C.UTF-8").env("RUST_BACKTRACE", "1");
     command.env("XDG_RUNTIME_DIR", folder);
-    command.env("XDG_CONFIG_HOME", folder.join("config"));
-    command.env("XDG_STATE_HOME", folder.join("state"));
-    command.env("XDG_DATA_HOME", folder.join("data"));
-    // A panic or an error that shows its insides shall be seen.
-    command.env("RUST_BACKTRACE", "1");
+    for name in ["config", "state", "data"] {
+        let variable = format!("XDG_{}_HOME", name.to_uppercase());
+        command.env(variable, folder.join(name));
+    }
     command
 }
 
@@ -64,7 +73,6 @@ pub(crate) struct Ended {
     pub(crate) signal: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
-    pub(crate) took: Duration,
 }
 
 /// A program under way; killed when dropped.
@@ -73,26 +81,19 @@ pub(crate) struct Running {
     /// What it writes.
     stdout: NamedTempFile,
     stderr: NamedTempFile,
-    began: Instant,
-    shown: String,
 }
 
 impl Running {
     /// Starts a command and collects what it says.
     pub(crate) fn start(command: &mut Command) -> Running {
-        let shown = format!("{command:?}");
         let [stdout, stderr] = [0, 1].map(|_| NamedTempFile::new().unwrap());
         command
             .stdout(stdout.reopen().unwrap())
             .stderr(stderr.reopen().unwrap());
-        let began = Instant::now();
-        let child = command.spawn();
         Running {
-            child: child.unwrap_or_else(|error| panic!("{shown}: {error}")),
+            child: spawn(command),
             stdout,
             stderr,
-            began,
-            shown,
         }
     }
 
@@ -115,16 +116,11 @@ impl Running {
         text(&self.stderr)
     }
 
-    /// Waits until it has printed this.
+    /// Waits until it has printed this or said it on stderr.
     #[track_caller]
-    pub(crate) fn wait_printed(&self, text: &str) {
-        wait_for(text, || self.printed().contains(text).then_some(()));
-    }
-
-    /// Waits until it has said this on stderr.
-    #[track_caller]
-    pub(crate) fn wait_said(&self, text: &str) {
-        wait_for(text, || self.said().contains(text).then_some(()));
+    pub(crate) fn wait(&self, text: &str) {
+        let is_there = || self.printed().contains(text) || self.said().contains(text);
+        wait_for(text, || is_there().then_some(()));
     }
 
     /// Sends a signal by its name, such as `INT`.
@@ -141,8 +137,7 @@ impl Running {
             }
             assert!(
                 Instant::now() < until,
-                "{} has not ended within {limit:?}; it said: {}",
-                self.shown,
+                "it has not ended within {limit:?}; it said: {}",
                 self.said()
             );
             std::thread::sleep(Duration::from_millis(5));
@@ -152,7 +147,6 @@ impl Running {
             signal: status.signal(),
             stdout: self.printed(),
             stderr: self.said(),
-            took: self.began.elapsed(),
         }
     }
 }
@@ -168,6 +162,15 @@ fn text(file: &NamedTempFile) -> String {
     String::from_utf8_lossy(&std::fs::read(file.path()).unwrap()).into_owned()
 }
 
+/// Starts a command, or names it.
+#[track_caller]
+pub(crate) fn spawn(command: &mut Command) -> Child {
+    let child = command.spawn();
+    child.unwrap_or_else(|error| {
+        panic!("{command:?}: {error}; scripts/test installs what tests need")
+    })
+}
+
 /// Sends a process a signal by its name.
 pub(crate) fn signal(id: u32, name: &str) {
     let line = format!("kill -{name} {id}");
@@ -180,16 +183,14 @@ pub(crate) fn run(command: &mut Command) -> Ended {
     Running::start(command).end(TIMEOUT)
 }
 
-/// Runs the program with these arguments, words split at blanks, in this folder.
+/// Runs a line in this folder to its end.
 pub(crate) fn lifestreams(folder: &Path, line: &str) -> Ended {
-    lifestreams_with(folder, &[], line)
+    run(&mut command(folder, line))
 }
 
 /// The same with these variables.
 pub(crate) fn lifestreams_with(folder: &Path, variables: &[(&str, &str)], line: &str) -> Ended {
-    let mut command = program(folder);
-    command.envs(variables.iter().copied());
-    run(command.args(line.split_whitespace()))
+    run(command(folder, line).envs(variables.iter().copied()))
 }
 
 impl Ended {
@@ -207,42 +208,33 @@ impl Ended {
         self
     }
 
-    /// It ended with this code, quickly, after one sentence on stderr that has all of `words` in
-    /// it, and printed nothing.
+    /// It ended with this code after one sentence on stderr that has all parts of `said` in it, and printed
+    /// nothing.
     #[track_caller]
-    pub(crate) fn refuses(&self, code: i32, words: &[&str]) {
+    pub(crate) fn refuses(&self, code: i32, said: &str) {
         assert_eq!(self.code, Some(code), "{self:?}");
         assert_eq!(self.stdout, "", "{self:?}");
-        self.says_one_sentence(words);
+        self.says_one_sentence(said);
     }
 
-    /// Stderr is one sentence that has all of `words` in it; no panic, no backtrace.
+    /// Stderr is one sentence that has all parts of `said` in it; no panic, no backtrace.
     #[track_caller]
-    pub(crate) fn says_one_sentence(&self, words: &[&str]) {
-        for word in words {
-            assert!(self.stderr.contains(word), "no '{word}': {self:?}");
-        }
+    pub(crate) fn says_one_sentence(&self, said: &str) {
+        says(&self.stderr, said, "stderr");
         for word in ["panicked", "backtrace", "src/", ".rs:", "\u{1b}"] {
             assert!(!self.stderr.contains(word), "'{word}': {self:?}");
         }
-        let lines: Vec<_> = self
-            .stderr
-            .lines()
-            .filter(|line| !line.is_empty())
-            .collect();
-        let first = lines.first().copied().unwrap_or_default();
-        if first.starts_with("error: ") {
-            // The argument parser's: its sentence, the values or the usage, and where to find help.
-            let rest = |line: &&str| {
-                let starts = ["  ", "Usage:", "For more"];
-                starts.into_iter().any(|start| line.starts_with(start))
-            };
-            assert!(lines[1..].iter().all(rest), "{self:?}");
+        let mut lines = self.stderr.lines().filter(|line| !line.is_empty());
+        let first = lines.next().unwrap_or_default();
+        // Behind the argument parser's sentence stand the values or the usage, and where to find help.
+        let starts = ["  ", "Usage:", "For more"];
+        let is_of_parser = |line: &str| starts.iter().any(|start| line.starts_with(start));
+        let is_one = if first.starts_with("error: ") {
+            lines.all(is_of_parser)
         } else {
-            assert!(first.starts_with("lifestreams: "), "{self:?}");
-            assert_eq!(lines.len(), 1, "{self:?}");
-        }
-        assert!(self.took < TIMEOUT, "{self:?}");
+            first.starts_with("lifestreams: ") && lines.next().is_none()
+        };
+        assert!(is_one, "{self:?}");
     }
 }
 
@@ -299,18 +291,6 @@ pub(crate) fn wait_for<T>(what: &str, mut question: impl FnMut() -> Option<T>) -
     }
 }
 
-/// Fails, naming the Debian package, where a program that tests need is missing.
-#[track_caller]
-pub(crate) fn needs(program: &str, package: &str) {
-    let found = std::env::var_os("PATH").is_some_and(|path| {
-        std::env::split_paths(&path).any(|folder| folder.join(OsStr::new(program)).exists())
-    });
-    assert!(
-        found,
-        "this test needs {program}: apt-get install {package}, or run scripts/test, which does"
-    );
-}
-
 /// A folder of its own for a test, gone with the answer.
 pub(crate) fn scratch() -> tempfile::TempDir {
     tempfile::Builder::new()
@@ -319,17 +299,8 @@ pub(crate) fn scratch() -> tempfile::TempDir {
         .unwrap()
 }
 
-/// A line, its exit code, and what it says with ` | ` between the parts. Behind `$ ` stands a line for bash.
+/// A line, its exit code, and what it says with ` | ` between the parts.
 pub(crate) type Row<'a> = (&'a str, i32, &'a str);
-
-/// Bash with this line, which finds the program as `lifestreams`.
-pub(crate) fn bash(folder: &Path, line: &str) -> Command {
-    let mut command = command("bash", folder);
-    let here = Path::new(PROGRAM).parent().unwrap().display();
-    let path = format!("{here}:{}", std::env::var("PATH").unwrap());
-    command.env("PATH", path).args(["-c", line]);
-    command
-}
 
 /// Runs the rows in this folder with these variables. What is refused says one sentence, prints nothing
 /// and leaves the folder's files as they were.
@@ -337,20 +308,12 @@ pub(crate) fn bash(folder: &Path, line: &str) -> Command {
 pub(crate) fn hold(folder: &Path, variables: &[(&str, &str)], rows: &[Row]) {
     for &(line, code, said) in rows {
         let before = names(folder);
-        let mut command = match line.strip_prefix("$ ") {
-            Some(line) => bash(folder, line),
-            None => program(folder),
-        };
-        if !line.starts_with("$ ") {
-            command.args(line.split_whitespace());
-        }
-        let ended = run(command.envs(variables.iter().copied()));
+        let ended = lifestreams_with(folder, variables, line);
         if code == 0 {
             let ended = ended.succeeds();
-            let all = format!("{}{}", ended.stdout, ended.stderr);
-            says(&all, said, line);
+            says(&format!("{}{}", ended.stdout, ended.stderr), said, line);
         } else {
-            ended.refuses(code, &said.split(" | ").collect::<Vec<_>>());
+            ended.refuses(code, said);
             assert_eq!(names(folder), before, "{line}");
         }
     }

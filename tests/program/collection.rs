@@ -3,65 +3,31 @@
 //! `LIFESTREAMS_RENEW=1 cargo test --test program collection` writes it anew.
 
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
+use crate::common::lifestreams;
 use life::Pattern;
 
 /// Where scripts/test unpacks Golly, which is not installed.
-const GOLLY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/tools/golly");
+const GOLLY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/tools/golly/usr");
 
 const EXPECTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/collection/golly.tsv");
 
 /// The most live cells that are counted one by one; two files unfold to a hundred million.
 const COUNTED: u64 = 10_000_000;
 
-fn files_below(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            files_below(&path, files);
-        } else {
-            files.push(path);
-        }
-    }
-}
-
-/// All files of the collection, with their paths in it.
-fn collection() -> Vec<(String, PathBuf)> {
-    let folder = Path::new(GOLLY).join("usr/share/golly/Patterns");
-    assert!(
-        folder.is_dir(),
-        "this test needs Golly's patterns in {}: run scripts/test, which puts them there",
-        folder.display()
-    );
-    let mut files = Vec::new();
-    files_below(&folder, &mut files);
-    files.sort();
-    let named = files.into_iter().map(|file| {
-        let name = file.strip_prefix(&folder).unwrap().to_str().unwrap();
-        (name.to_owned(), file)
-    });
-    named.collect()
-}
-
 /// The number of live cells as Golly, without a window, reads the file.
 fn golly_counts(file: &Path) -> u64 {
-    let program = Path::new(GOLLY).join("usr/bin/bgolly");
     // QuickLife, which it takes by itself, reads no macrocells.
     let of_hashlife = file.to_str().unwrap().contains(".mc");
     let algorithm = if of_hashlife { "HashLife" } else { "QuickLife" };
-    let mut command = Command::new(&program);
-    let output = command
-        .args(["-a", algorithm, "-m", "0"])
-        .arg(file)
-        .output();
-    let output = output.unwrap_or_else(|error| panic!("{}: {error}", program.display()));
-    let said = String::from_utf8_lossy(&output.stdout);
+    let mut golly = Command::new(format!("{GOLLY}/bin/bgolly"));
+    let output = golly.args(["-a", algorithm, "-m", "0"]).arg(file).output();
+    let said = String::from_utf8(output.expect("Golly").stdout).unwrap();
     let count = said.lines().find_map(|line| line.strip_prefix("0: "));
-    let count = count.unwrap_or_else(|| panic!("{}: {said}", file.display()));
-    count.replace(',', "").parse().unwrap()
+    count.expect(&said).replace(',', "").parse().unwrap()
 }
 
 fn count(pattern: &Pattern) -> u64 {
@@ -106,18 +72,18 @@ fn outcome(file: &Path) -> String {
 
 #[test]
 fn gollys_collection_is_read_and_every_refusal_is_named() {
+    let folder = Path::new(GOLLY).join("share/golly/Patterns");
+    let listed = lifestreams(&folder, "$ find * -type f | LC_ALL=C sort").done();
     let mut found = String::new();
-    for (name, file) in collection() {
-        writeln!(found, "{name}\t{}", outcome(&file)).unwrap();
+    for name in listed.stdout.lines() {
+        writeln!(found, "{name}\t{}", outcome(&folder.join(name))).unwrap();
     }
     if env::var_os("LIFESTREAMS_RENEW").is_some() {
         fs::write(EXPECTED, &found).unwrap();
     }
     let expected = fs::read_to_string(EXPECTED).unwrap();
-    let changed: Vec<&str> = found
-        .lines()
-        .filter(|line| !expected.lines().any(|known| known == *line))
-        .collect();
+    let is_known = |line: &&str| expected.lines().any(|known| known == *line);
+    let changed: Vec<&str> = found.lines().filter(|line| !is_known(line)).collect();
     assert!(changed.is_empty(), "otherwise now:\n{}", changed.join("\n"));
     assert_eq!(found, expected, "files are missing");
 }

@@ -1,10 +1,10 @@
-//! Every command line in README, docs/ and `--help` starts.
+//! `--help`, the manual page and the shell completions; every command line in README, docs/ and `--help` starts.
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::common::{Running, TIMEOUT, lifestreams, names, program, scratch, wait_for};
+use crate::common::{Running, TIMEOUT, command, hold, lifestreams, names, scratch, wait_for};
 
 /// What is started in the place of a documented line, if not that itself: with a file's name for FILE,
 /// without a display, and with less to measure.
@@ -96,45 +96,18 @@ fn documented(folder: &Path) -> BTreeSet<String> {
     lines
 }
 
-/// The texts of a file, or of all files in a folder; not the oracle's records, which keep dropped names.
-fn texts_of(path: &Path, texts: &mut Vec<(PathBuf, String)>) {
-    if path.ends_with("tests/oracle") {
-        return;
-    }
-    if path.is_dir() {
-        for name in names(path) {
-            texts_of(&path.join(name), texts);
-        }
-    } else if let Ok(text) = fs::read_to_string(path) {
-        texts.push((path.to_owned(), text));
-    }
-}
-
+/// The changelog, the oracle's records and this list keep them.
 #[test]
 fn dropped_names_are_refused_and_stand_nowhere() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut texts = Vec::new();
-    for name in names(root) {
-        let is_source = [
-            "assets", "crates", "docs", "examples", "scripts", "src", "tests", "xtask",
-        ];
-        let is_page = name.ends_with(".md") && name != "CHANGELOG.md";
-        if is_page || is_source.contains(&&*name) {
-            texts_of(&root.join(name), &mut texts);
-        }
-    }
-    assert!(texts.len() > 500, "{}", texts.len());
-    let list = Path::new(file!()).file_name();
-    let mut found = Vec::new();
-    for (path, text) in texts.iter().filter(|text| text.0.file_name() != list) {
-        let dropped = DROPPED.iter().filter(|name| text.contains(**name));
-        found.extend(dropped.map(|name| format!("{}: {name}", path.display())));
-    }
-    assert!(found.is_empty(), "{found:#?}");
-    let folder = scratch();
+    let grep = "$ ! grep -rIF --exclude=CHANGELOG.md --exclude=documented.rs --exclude-dir=oracle \
+                --exclude-dir={target,.git}";
+    let list: String = DROPPED.iter().map(|name| format!(" -e '{name}'")).collect();
+    hold(root, &[], &[(&format!("{grep}{list} ."), 0, "")]);
     for option in DROPPED.iter().filter(|name| name.starts_with("--")) {
+        let said = format!("unexpected argument | {option}");
         for line in [format!("{option} 1"), format!("run -g 1 {option}")] {
-            lifestreams(folder.path(), &line).refuses(2, &["unexpected argument", option]);
+            hold(root, &[], &[(&line, 2, &said)]);
         }
     }
 }
@@ -160,17 +133,15 @@ fn every_documented_command_line_starts() {
     fs::create_dir(folder.join("out")).unwrap();
     let mut failed = Vec::new();
     for (at, line) in started.into_iter().enumerate() {
-        let mut command = program(folder);
+        let mut command = command(folder, line);
         command.env("XDG_CONFIG_HOME", folder.join(at.to_string())); // some save options
         if line.contains("--device cuda") {
             command.env("LIFESTREAMS_LIBCUDA", crate::driver::library());
-            command
-                .env("FAKE_CUDA_DEVICES", "2")
-                .env("FAKE_CUDA_DRY", "1");
-            command.env("FAKE_CUDA_MEMORY", (8u64 << 30).to_string());
+            let gpus = [("DEVICES", 2), ("DRY", 1), ("MEMORY", 8u64 << 30)];
+            command.envs(gpus.map(|(name, it)| (format!("FAKE_CUDA_{name}"), it.to_string())));
         }
         // What measures for minutes has started once it prints something.
-        let mut running = Running::start(command.args(line.split_whitespace()));
+        let mut running = Running::start(&mut command);
         let goes_on = wait_for(line, || {
             let runs = running.runs();
             (!runs || !running.printed().is_empty()).then_some(runs)
@@ -186,4 +157,39 @@ fn every_documented_command_line_starts() {
         }
     }
     assert!(failed.is_empty(), "{failed:#?}");
+}
+
+#[test]
+fn help_is_in_groups_and_every_option_is_explained() {
+    let folder = scratch();
+    for (line, most) in [("-h", 135), ("--help", 500)] {
+        let said = "Commands: | What is stepped, and where: | How rounds are issued, copied and waited for (F2 to F8): \
+                    | How it is shown, and for how long: | Examples: | Exit codes:";
+        hold(folder.path(), &[], &[(line, 0, said)]);
+        let help = lifestreams(folder.path(), line).done().stdout;
+        assert!(help.lines().count() < most, "{help}");
+        for line in help.lines() {
+            assert!(line.chars().count() <= 100, "{line}");
+        }
+    }
+}
+
+#[test]
+fn manual_and_completions_are_of_use() {
+    let folder = scratch();
+    // As bash does it when the Tab key is pressed.
+    let ask = "$ source <(lifestreams completions bash); COMP_WORDS=(lifestreams --display t); \
+               COMP_CWORD=2; _lifestreams lifestreams t --display; echo ${COMPREPLY[@]}";
+    let pages = "$ cd pages; ls lifestreams{,-run,-snapshot,-lesson,-bench,-completions}.1";
+    #[rustfmt::skip]
+    hold(folder.path(), &[], &[
+        ("man pages", 0, ""),
+        (pages, 0, ""),
+        ("man", 0, ".SH NAME | .SH OPTIONS | Exit codes: | NO_COLOR"),
+        (ask, 0, "terminal\n"),
+        ("completions zsh", 0, "generations-per-round"),
+        ("completions fish", 0, "generations-per-round"),
+        ("completions elvish", 0, "generations-per-round"),
+        ("completions powershell", 0, "generations-per-round"),
+    ]);
 }

@@ -1,8 +1,8 @@
-//! Lessons by the program itself: their list, what is read of one, and what is recorded. What each of
+//! Lessons and lectures by the program itself: lessons' list, what is read of one, and what is recorded. What each of
 //! all lessons measures and checks on the CPU engine is in `tests/oracle/lessons.txt`, for which
 //! `scripts/test` runs every one.
 
-use std::fs::File;
+use std::fs::{self, File};
 
 use crate::common::{hold, lifestreams, lifestreams_with, picture_of, says, scratch};
 use crate::cuda_engine::with_driver;
@@ -139,4 +139,80 @@ fn rounds_and_lessons_are_recorded_on_a_gpu() {
             assert_eq!(list(setting, "alone").len(), spans);
         }
     }
+}
+
+// Lectures: what comes with the program is right, and what is wrong in a file is said with its place.
+
+/// A lecture with a question, a note and a lesson.
+pub(crate) const OWN_LECTURE: &str = r#"
+title = "A lecture"
+
+[[step]]
+text = "Four streams"
+question = "All in one stream?"
+slower = [1, 2, 4]
+
+[[step]]
+set = { streams = "one" }
+text = "One stream"
+note = "The kernels queue."
+
+[[step]]
+lesson = "barrier"
+"#;
+
+#[test]
+fn a_lecture_is_checked_and_what_is_wrong_in_it_is_said_with_line_and_column() {
+    let folder = scratch();
+    #[rustfmt::skip]
+    hold(folder.path(), &[], &[
+        ("lecture check ten-minutes", 0, "CUDA streams in ten minutes: 10 steps\n"),
+        ("lecture check chapter-5", 0, "Streams, events, contexts and concurrency: 12 steps\n"),
+    ]);
+    let asked = "question = \"How much?\"\n";
+    #[rustfmt::skip]
+    let rows = [
+        ("set = { seed = 3 }", "3:16: 'seed' cannot be set by a step"),
+        ("set = { wait = \"eech\" }", "did you mean 'each'?"),
+        ("set = { size = [1] }", "3:16: size must be a text or a number"),
+        ("set = { size-on-cpu = \"big\" }", "3:23: "),
+        ("set = { pace = 59 }", "3:16: take a pace that the keys"),
+        ("set = { kernel = \"bits\", transfer = \"i32\" }", "3:18: kernel 'bits' has no i32 cells to copy"),
+        ("text = { en = \"?\" }", "3:8: take a text, or one for each language"),
+        ("lesson = \"graps\"", "3:10: there is no lesson 'graps'"),
+        ("faster = [1, 2]", "3:10: choices need a question"),
+        (&format!("{asked}faster = [2]"), "4:10: take 2 to 9 factors"),
+        (&format!("{asked}faster = [1, 2]\nslower = [1, 2]"), "5:10: give either"),
+        (&format!("{asked}faster = [1, 2]"), "4:10: choices are about"),
+    ];
+    let step = rows.map(|(step, said)| (format!("title = \"A\"\n[[step]]\n{step}"), said));
+    #[rustfmt::skip]
+    let whole = [
+        ("title = ", "1:9: "),
+        ("title = 3\n[[step]]", "1:9: take a text, or one for each language"),
+        ("title = \"A\"", "1:1: missing field `step`"),
+        ("title = \"A\"\nstep = []", "1:1: a lecture has at least one [[step]]"),
+    ];
+    let whole = whole.map(|(text, said)| (text.to_owned(), said));
+    for (text, said) in step.into_iter().chain(whole) {
+        fs::write(folder.path().join("own.toml"), text).unwrap();
+        let said = format!("lifestreams: own.toml | {said}");
+        hold(folder.path(), &[], &[("lecture check own.toml", 2, &said)]);
+    }
+}
+
+#[test]
+fn a_rehearsal_says_what_is_found_of_every_change_and_lesson() {
+    let folder = scratch();
+    let small = OWN_LECTURE.replace(
+        "text = \"Four",
+        "set = { instances = 2, size = 64 }\ntext = \"Four",
+    );
+    fs::write(folder.path().join("own.toml"), small).unwrap();
+    let rehearse = "$ lifestreams lecture rehearse own.toml --device cpu | tee found | wc -l";
+    #[rustfmt::skip]
+    hold(folder.path(), &[AT_ONCE], &[
+        (rehearse, 0, "2\n"),
+        ("$ cat found", 0, "Step 2 of 3:  | \nStep 3 of 3, barrier: "),
+    ]);
 }

@@ -7,19 +7,16 @@ mod common;
 #[path = "../driver/mod.rs"]
 mod driver;
 
-mod around;
 mod collection;
 mod cuda_engine;
 mod documented;
 mod faults;
 mod headless;
-mod kernel_file;
-mod lecture;
 mod lessons;
+mod own;
 mod perfetto;
 mod persistence;
 mod refused;
-mod round;
 mod run;
 mod simulator;
 mod terminal;

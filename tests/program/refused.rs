@@ -1,13 +1,13 @@
 //! Whatever is wrong with the input, the arguments or the machine: one sentence that says so and
-//! what to do, the documented exit code, and nothing half written. Each parser's own tests have all that it
-//! refuses; here is what the program makes of it.
+//! what to do, the documented exit code, and nothing half written. All that a parser refuses, or that files and
+//! folders cannot be, is in the tests of `life`; here is what the program makes of it.
 //!
 //! 1: what was checked is wrong. 2: the input or the arguments are wrong. 3: the machine lacks something.
 
 use std::fs;
 use std::path::Path;
 
-use crate::common::{PROGRAM, bash, hold, names, run, scratch};
+use crate::common::{PROGRAM, command, hold, lifestreams, names, run, scratch};
 
 /// Files that are wrong, or wrong together, and places that cannot be written.
 fn make_files(folder: &Path) {
@@ -33,11 +33,11 @@ fn make_files(folder: &Path) {
     ] {
         fs::write(folder.join(name), text).unwrap();
     }
-    let line = "mkdir -p folder/in folder.png taken/000.rle; mkfifo fifo fifo.png; \
-                ln -s nowhere link; ln -s loop loop; ln -s /dev/zero zero; \
-                ln -s nowhere/at/all.json gone.json; ln linked.json also.json; ln linked.json also.gif; \
+    let line = "$ mkdir -p folder/in taken/000.rle; mkfifo fifo; \
+                ln -s nowhere link; ln -s loop loop; ln -s nowhere/at/all.json gone.json; \
+                ln linked.json also.json; \
                 truncate -s 100M long.rhai; cp long.rhai long.cu";
-    run(&mut bash(folder, line)).done();
+    lifestreams(folder, line).done();
 }
 
 #[test]
@@ -45,7 +45,6 @@ fn files_and_places_that_are_of_no_use_are_named_with_the_remedy() {
     let folder = scratch();
     let folder = folder.path();
     make_files(folder);
-    let long = "x".repeat(300);
     let run = "run -g 1 --size 8 --device cpu";
     let pattern = "run -g 1 --device cpu --save out --pattern";
     let picture = "snapshot --size 8 --instances 1 --rounds 1 --window-size 64x64 -o";
@@ -58,13 +57,10 @@ fn files_and_places_that_are_of_no_use_are_named_with_the_remedy() {
         (text(pattern, "torus.rle"), "torus.rle | 9x1 cells | use --size 18x8 --kernel auto"),
         (text(pattern, "red.rle"), "red.rle, line 1 | write it as B3/S23"),
         (text(pattern, "empty.rle"), "empty.rle | it is 0 bytes long | name a pattern file"),
-        (text(pattern, "missing.rle"), "missing.rle | there is no such file; check its name"),
         (text(pattern, "link"), "there is no such file; check its name"),
         (text(pattern, "loop"), "loop | try another file"),
         (text(pattern, "file/a.rle"), "try another file"),
-        (text(pattern, "folder"), "it is a folder; name a pattern file"),
         (text(pattern, "fifo"), "not a regular file; name a pattern file"),
-        (text(pattern, "/dev/zero"), "not a regular file; name a pattern file"),
         // Regular by its kind, but whoever reads it waits for the kernel's next message.
         (text(pattern, "/proc/kmsg"), "it is 0 bytes long; name a pattern file"),
         // A file of the shelf's name wins, whatever it is.
@@ -79,24 +75,14 @@ fn files_and_places_that_are_of_no_use_are_named_with_the_remedy() {
         (text(run, "--save file/in"), "file | choose another"),
         (text(run, "--save /proc/nowhere"), "/proc/nowhere | choose another"),
         (text(run, "--save taken"), "taken/000.rle | it is a folder"),
-        (text(run, "--trace linked.json"), "it is one of 3 hard links | cp"),
+        (text(run, "--trace linked.json"), "it is one of 2 hard links | cp"),
         // A file of some 70 KiB.
         ("$ ulimit -f 8; lifestreams run -g 0 --size 300 --density 0.5 --device cpu --save folder/in".into(),
          "folder/in/000.rle | choose another folder"),
         (text(picture, "nowhere/a.png"), "there is no folder nowhere | create it first"),
-        (text(picture, "folder.png"), "it is a folder | name a file in it"),
-        (text(picture, "fifo.png"), "it is a pipe or a device | name a regular file"),
-        (text(picture, "file/a.png"), "file is not a folder | choose another"),
         (text(picture, "a.jpg"), "'a.jpg' | ends in .png"),
         (text(session, "fifo"), "fifo | it is a pipe or a device"),
-        (text(session, "zero"), "zero | it is a pipe or a device"),
-        (text(session, "folder"), "folder | it is a folder"),
-        (text(session, "nowhere/s.json"), "nowhere/s.json | there is no folder"),
         (text(session, "gone.json"), "gone.json | there is no folder"),
-        (text(session, "also.json"), "it is one of 3 hard links | cp"),
-        (text(session, &format!("{long}.json")), "its name is too long; choose a shorter"),
-        (text(record, &format!("{long}.gif")), "its name is too long; choose a shorter"),
-        (text(record, "also.gif"), "it is one of 3 hard links | cp"),
         (text(record, "nowhere/a.gif"), "there is no folder"),
         // Nothing is started before a recording is refused, as here where there is no display.
         (text("--display window", "--frames 3 --record a.avi"), "a.avi | must end in .gif or .png"),
@@ -247,8 +233,8 @@ fn a_limit_is_met_with_a_sentence_wherever_it_lies() {
     let folder = scratch();
     let folder = folder.path();
     // Root has no limit of processes, and nobody else may be let in where the program was built.
-    let line = format!("cp {PROGRAM} own; chmod 755 .; lifestreams round new mine.rhai");
-    run(&mut bash(folder, &line)).succeeds();
+    let line = format!("$ cp {PROGRAM} own; chmod 755 .; lifestreams round new mine.rhai");
+    lifestreams(folder, &line).succeeds();
     let user = "exec setpriv --reuid=61234 --regid=61234 --clear-groups ./own";
     let memory = [120, 312, 504, 760].map(|mib| mib << 10);
     let huge = "lifestreams run -g 0 --instances 1 --kernel bits --size 16384 --device cpu";
@@ -265,8 +251,7 @@ fn a_limit_is_met_with_a_sentence_wherever_it_lies() {
     ];
     for (limit, values, line, said) in rows {
         let codes = values.iter().map(|value| {
-            let line = format!("ulimit {limit} {value} && {line}");
-            let ended = run(&mut bash(folder, &line));
+            let ended = lifestreams(folder, &format!("$ ulimit {limit} {value} && {line}"));
             let is_said = ended.code == Some(3) && ended.stderr.contains(said);
             assert!(is_said || ended.code == Some(0), "{ended:?}");
             ended.code
@@ -295,14 +280,14 @@ fn a_line_of_a_file_takes_no_more_memory_than_there_is() {
         let line = format!("{limited} {line} {options}");
         hold(folder, &[], &[(&line, 3, said)]);
     }
-    let one = format!("{} run -g 0 --instances 1 {options}", &limited[2..]);
-    let ended = run(&mut bash(folder, &one));
+    let one = format!("{limited} run -g 0 --instances 1 {options}");
+    let ended = lifestreams(folder, &one);
     let rest = ended.stderr.split("--size (").nth(1).expect("a size");
     let fits = rest.split(' ').next().unwrap();
     // The same of a session that was saved; it is left as it was.
     let session = format!("{limited} --display none --rounds 1 --session kept");
     let new = format!("{session} --device cpu --instances 2 --size 64 --kernel bits");
-    let fits = format!("$ {one} --size {fits}");
+    let fits = format!("{one} --size {fits}");
     hold(folder, &[], &[(&fits, 0, ""), (&new, 0, "")]);
     let kept = folder.join("kept");
     let text = fs::read_to_string(&kept).unwrap();
@@ -318,24 +303,17 @@ fn a_line_of_a_file_takes_no_more_memory_than_there_is() {
 fn what_permissions_forbid_is_said() {
     let folder = scratch();
     let line = format!(
-        "cp {PROGRAM} own; echo >secret.rle; chmod 0 secret.rle; mkdir closed; chmod 755 . closed"
+        "$ cp {PROGRAM} own; echo >secret.rle; chmod 0 secret.rle; mkdir closed; chmod 755 . closed"
     );
-    run(&mut bash(folder.path(), &line)).done();
-    for (line, said) in [
-        (
-            "run -g 1 --pattern secret.rle",
-            "secret.rle | change its permissions",
-        ),
+    lifestreams(folder.path(), &line).done();
+    #[rustfmt::skip]
+    let rows = [
+        ("run -g 1 --pattern secret.rle", "secret.rle | change its permissions"),
         ("run -g 1 --size 8 --save closed", "closed | choose another"),
-        (
-            "run -g 1 --size 8 --save closed/new",
-            "closed | choose another",
-        ),
-        (
-            "snapshot --size 8 -o closed/a.png",
-            "closed/a.png | choose another",
-        ),
-    ] {
+        ("run -g 1 --size 8 --save closed/new", "closed | choose another"),
+        ("snapshot --size 8 -o closed/a.png", "closed/a.png | choose another"),
+    ];
+    for (line, said) in rows {
         let user = "$ exec setpriv --reuid=65534 --regid=65534 --clear-groups ./own";
         hold(folder.path(), &[], &[(&format!("{user} {line}"), 2, said)]);
     }
@@ -359,10 +337,7 @@ fn a_reader_that_goes_away_is_no_error_and_no_panic() {
         "run -g 1 --kernel sync-shared",
     ] {
         for to in ["2>/dev/full", "2>&-", "2>&1 | true; exit ${PIPESTATUS[0]}"] {
-            let ended = run(&mut bash(
-                folder.path(),
-                &format!("lifestreams {line} {to}"),
-            ));
+            let ended = lifestreams(folder.path(), &format!("$ lifestreams {line} {to}"));
             assert_eq!(ended.code, Some(2), "{line} {to}: {ended:?}");
         }
     }
@@ -386,8 +361,8 @@ fn nothing_from_files_or_arguments_is_obeyed_by_a_terminal() {
     let json = format!("{{\"lifestreams_session\": 3, \"settings\": {{\"kernel\": {quoted}}}}}");
     fs::write(inner.join("s.json"), json).unwrap();
     let ends = |line: &str, code: i32| {
-        let line = format!("H=$(printf '\\033[31mred\\a\\nlifestreams: forged\\tline'); {line}");
-        let ended = run(bash(folder, &line).env("XDG_CONFIG_HOME", &inner));
+        let line = format!("$ H=$(printf '\\033[31mred\\a\\nlifestreams: forged\\tline'); {line}");
+        let ended = run(command(folder, &line).env("XDG_CONFIG_HOME", &inner));
         assert_eq!(ended.code, Some(code), "{line}: {ended:?}");
         for text in [&ended.stderr, &ended.stdout] {
             assert!(!text.contains(['\u{1b}', '\u{7}', '\t']), "{ended:?}");

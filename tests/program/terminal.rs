@@ -6,10 +6,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::common::{
-    PROGRAM, command, lifestreams, names, needs, newest_copy, run, scratch, signal, wait_for,
+    PROGRAM, lifestreams, names, newest_copy, run, scratch, signal, tool, wait_for,
 };
-use crate::kernel_file::{code_has_run, write_session_with_code};
-use crate::lecture::OWN_LECTURE;
+use crate::lessons::OWN_LECTURE;
+use crate::own::{code_has_run, write_session_with_code};
 use crate::persistence::read;
 use life::{Pattern, Size};
 
@@ -23,11 +23,10 @@ struct Tmux {
 
 impl Tmux {
     fn start(columns: u16, rows: u16) -> Tmux {
-        needs("tmux", "tmux");
         let tmux = Tmux { folder: scratch() };
         let mut start = tmux.command(&format!("new-session -d -x {columns} -y {rows}"));
         run(start.arg("env PS1='$ ' ENV= sh").env("LC_ALL", "C.UTF-8")).succeeds();
-        wait_for("a prompt", || tmux.shows("$").then_some(()));
+        tmux.wait("$");
         tmux
     }
 
@@ -36,10 +35,10 @@ impl Tmux {
     }
 
     fn command(&self, line: &str) -> std::process::Command {
-        let mut command = command("tmux", self.path());
-        command.args(["-u", "-f", "/dev/null", "-S", "socket"]);
-        command.args(line.split_whitespace());
-        command
+        let mut tmux = tool("tmux", self.path());
+        tmux.args("-u -f /dev/null -S socket".split(' '));
+        tmux.args(line.split_whitespace());
+        tmux
     }
 
     fn tmux(&self, line: &str) -> String {
@@ -61,10 +60,6 @@ impl Tmux {
     /// What the screen shows.
     fn screen(&self) -> String {
         self.tmux("capture-pane -p")
-    }
-
-    fn shows(&self, text: &str) -> bool {
-        self.screen().contains(text)
     }
 
     #[track_caller]
@@ -120,7 +115,7 @@ impl Tmux {
         let mut ask = self.command("display-message -p");
         let said = run(ask.arg(flags)).stdout;
         assert_eq!(said.trim(), "0 1 0", "alternate screen, cursor, mouse");
-        assert!(self.shows("stty -a >before"), "what was there before");
+        assert!(self.screen().contains("stty -a >before"), "what was there");
         read("code").trim().to_owned()
     }
 }
@@ -135,7 +130,7 @@ impl Drop for Tmux {
 #[test]
 fn keys_that_were_typed_before_the_view_is_up_count() {
     let tmux = Tmux::start(100, 30);
-    run(command("mkfifo", tmux.path()).arg("go")).succeeds();
+    lifestreams(tmux.path(), "$ mkfifo go").succeeds();
     tmux.begin(&format!("sh -c \"cat go; exec {PROGRAM} {SMALL}\""));
     wait_for("its start", || {
         tmux.path().join("pid").exists().then_some(())
@@ -296,12 +291,6 @@ fn whatever_ends_it_restores_the_screen() {
     tmux.wait("internal: as it was told to");
 }
 
-/// Whether a process is over; one that nobody has asked after yet counts.
-fn is_over(id: &str) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{id}/stat"));
-    stat.map_or(true, |stat| stat.contains(") Z "))
-}
-
 /// What a session's file goes on from is whole.
 fn goes_on(folder: &Path) {
     let line = "--display none --rounds 0 --session kept.json";
@@ -390,7 +379,12 @@ fn a_terminal_that_takes_nothing_holds_up_no_signal() {
     signal(server, "STOP");
     std::thread::sleep(Duration::from_secs(4)); // until what is written fills what is between them
     signal(id.parse().unwrap(), "TERM");
-    wait_for("the end of it", || is_over(id).then_some(()));
+    // One that nobody has asked after yet is over, too.
+    let is_over = || {
+        let stat = fs::read_to_string(format!("/proc/{id}/stat"));
+        stat.map_or(true, |stat| stat.contains(") Z "))
+    };
+    wait_for("the end of it", || is_over().then_some(()));
     signal(server, "CONT");
     goes_on(tmux.path());
 }

@@ -4,15 +4,11 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, PropMode};
 use x11rb::wrapper::ConnectionExt as _;
 
-use crate::common::{
-    PROGRAM, TIMEOUT, command, frames_of, lifestreams, names, run, scratch, wait_for,
-};
-use crate::shown::Display;
-use crate::shown::{Shown, on_display, says_what_was_found};
+use crate::common::{TIMEOUT, frames_of, lifestreams, names, run, scratch, wait_for};
+use crate::shown::{Display, Shown, on_display, says_what_was_found};
 
 #[test]
 fn it_starts_and_ends_by_itself_or_says_why_not() {
@@ -24,24 +20,16 @@ fn it_starts_and_ends_by_itself_or_says_why_not() {
         ("--device cuda", 3, "no NVIDIA driver is installed here"),
         ("--size 262144 --kernel bits --instances 64", 3, "use fewer --instances"),
         ("--adapter voodoo", 2, "'voodoo'"),
-        ("--frames 60", 0, "; drawing with "),
-        ("--frames 1 --record 1.gif", 0, ""),
-        ("--frames 4 --record 4.gif", 0, ""),
-        ("--rounds 30", 0, "; drawing with "),
+        ("--frames 60 --size 64", 0, "; drawing with "),
+        ("--frames 1 --size 64 --record 1.gif", 0, ""),
+        ("--frames 4 --size 64 --record 4.gif", 0, ""),
+        ("--rounds 30 --size 64", 0, "; drawing with "),
     ];
     for (line, code, said) in rows {
-        let mut command = on_display(&display, folder.path(), "--display window");
-        command
-            .args(line.split(' '))
-            .env("LIFESTREAMS_LIBCUDA", "/nowhere/libcuda.so");
-        command.env("LIFESTREAMS_LOG", "off,lifestreams=trace");
-        if !line.contains("cuda") {
-            command.args(["--device", "cpu"]);
-        }
-        if !line.contains("size") {
-            command.args(["--size", "64"]);
-        }
-        let ended = run(&mut command);
+        let whole = format!("--display window {line}");
+        let mut command = on_display(&display, folder.path(), &whole);
+        command.env("LIFESTREAMS_LIBCUDA", "/nowhere/libcuda.so");
+        let ended = run(command.env("LIFESTREAMS_LOG", "off,lifestreams=trace"));
         assert_eq!(ended.code, Some(code), "{line}: {ended:?}");
         assert!(ended.stderr.contains(said), "{line}: {ended:?}");
         assert!(!ended.stderr.contains("panicked"), "{line}: {ended:?}");
@@ -84,11 +72,10 @@ fn it_opens_or_has_lines_whatever_is_missing_around_it() {
         says_what_was_found(&run(command.env("DBUS_SESSION_BUS_ADDRESS", address)).succeeds());
     }
     for limit in [12, 64] {
-        let line = format!("ulimit -n {limit}; exec {PROGRAM} --display window {line}");
-        let mut shell = command("sh", folder.path());
-        let ended = run(shell.args(["-c", &line]).env("DISPLAY", &display.name));
+        let line = format!("$ ulimit -n {limit}; exec lifestreams --display window {line}");
+        let ended = run(&mut on_display(&display, folder.path(), &line));
         if limit < 64 {
-            ended.refuses(3, &["cannot open 16 more files; raise its limit"]);
+            ended.refuses(3, "cannot open 16 more files; raise its limit");
         } else {
             ended.succeeds();
         }
@@ -100,8 +87,7 @@ fn it_opens_or_has_lines_whatever_is_missing_around_it() {
 fn a_window_opens_whatever_the_desktop_says_of_its_dpi() {
     let folder = scratch();
     let display = Display::start(folder.path());
-    let (x, screen) = x11rb::connect(Some(&display.name)).unwrap();
-    let root = x.setup().roots[screen].root;
+    let (x, root) = (&display.x, display.root);
     let set = |window, name: u32, kind: u32, value: &[u8]| {
         let replace = PropMode::REPLACE;
         let set = x.change_property8(replace, window, name, kind, value);

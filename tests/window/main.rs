@@ -5,7 +5,6 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-mod drag;
 mod ending;
 mod kept;
 mod keys;

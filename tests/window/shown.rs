@@ -3,14 +3,16 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::common::{
-    Ended, Running, TIMEOUT, command, lifestreams, names, needs, program, scratch, signal, wait_for,
+    Ended, Running, TIMEOUT, command, lifestreams, names, scratch, signal, spawn, tool, wait_for,
 };
 use life::{Lattice, Pattern, Size};
+use x11rb::protocol::xproto::{ConnectionExt as _, ImageFormat};
+use x11rb::rust_connection::RustConnection;
 
 /// Dead and live cells of the first palette.
 pub(crate) const DEAD: Rgb = [0x0C, 0x0A, 0x08];
@@ -31,7 +33,7 @@ pub(crate) fn size() -> Size {
 pub(crate) struct Shown {
     pub(crate) running: Running,
     pub(crate) display: Display,
-    pub(crate) window: String,
+    pub(crate) window: u32,
     pub(crate) folder: tempfile::TempDir,
     /// What its lattices are made from.
     pub(crate) start: String,
@@ -64,7 +66,7 @@ impl Shown {
         let window = wait_for("the window and its first frames", || {
             assert!(running.runs(), "it has ended: {}", running.said());
             let found = display.xdotool("search --onlyvisible --name ^lifestreams$")?;
-            (frames(&running) > 3).then_some(found)
+            (frames(&running) > 3).then(|| found.parse().unwrap())
         });
         let shown = Shown {
             running,
@@ -90,7 +92,7 @@ impl Shown {
             self.display
                 .xdotool(&format!("windowfocus {}", self.window))?;
             let focused = self.display.xdotool("getwindowfocus")?;
-            (focused == self.window).then_some(())
+            (focused == self.window.to_string()).then_some(())
         });
     }
 
@@ -204,7 +206,7 @@ impl Shown {
     }
 
     pub(crate) fn picture(&self) -> Picture {
-        let picture = || self.display.picture(&self.window);
+        let picture = || self.display.picture(self.window);
         wait_for("a picture of the window", picture)
     }
 
@@ -280,8 +282,7 @@ impl Shown {
 
 /// The program on a display.
 pub(crate) fn on_display(display: &Display, folder: &Path, line: &str) -> Command {
-    let mut command = program(folder);
-    command.args(line.split_whitespace());
+    let mut command = command(folder, line);
     command.env("DISPLAY", &display.name);
     command
 }
@@ -317,7 +318,7 @@ pub(crate) fn says_what_was_found(ended: &Ended) {
 
 /// The lattices as `run` computes them.
 pub(crate) fn computed(folder: &Path, start: &str, generation: u64) -> Vec<Lattice> {
-    let into: PathBuf = folder.join("computed");
+    let into = folder.join("computed");
     let _ = fs::remove_dir_all(&into);
     let line = format!("run {start} --save computed --kernel bits -g {generation}");
     lifestreams(folder, &line).done();
@@ -365,6 +366,8 @@ pub(crate) struct Display {
     manager: Child,
     /// What `DISPLAY` is.
     pub(crate) name: String,
+    pub(crate) x: RustConnection,
+    pub(crate) root: u32,
 }
 
 impl Display {
@@ -375,32 +378,25 @@ impl Display {
 
     /// The same of this many bits per pixel, with further options.
     pub(crate) fn of(folder: &Path, depth: u8, options: &[&str]) -> Display {
-        needs("Xvfb", "xvfb");
-        needs("openbox", "openbox");
-        needs("xdotool", "xdotool");
-        needs("xwd", "x11-apps");
         let [width, height] = SCREEN;
         // No key repeats itself: on a busy machine the release of a synthetic key may come so late that the
         // server would.
         let line =
             format!("-displayfd 1 -screen 0 {width}x{height}x{depth} -nolisten tcp -noreset -r");
-        let start = |command: &mut Command, stdout: Stdio| {
-            let command = command.stdin(Stdio::null()).stdout(stdout);
-            command.stderr(Stdio::null()).spawn().unwrap()
-        };
         let mut server = Command::new("Xvfb");
-        let mut server = start(server.args(line.split(' ')).args(options), Stdio::piped());
+        server.args(line.split(' ')).args(options);
+        let mut server = spawn(server.stdout(Stdio::piped()).stderr(Stdio::null()));
         let mut number = String::new();
         let mut printed = BufReader::new(server.stdout.take().unwrap());
         printed.read_line(&mut number).unwrap();
         let name = format!(":{}", number.trim());
+        let (x, screen) = x11rb::connect(Some(&name)).unwrap();
+        let root = x11rb::connection::Connection::setup(&x).roots[screen].root;
         let _ = fs::remove_file(folder.join("managed")); // of a display before this one
-        let mut manager = command("openbox", folder);
-        manager
-            .args(["--startup", "touch managed"])
-            .env("DISPLAY", &name);
-        manager.env("HOME", folder).env("XDG_CONFIG_HOME", folder);
-        let manager = start(&mut manager, Stdio::null());
+        let mut manager = tool("openbox", folder);
+        manager.args(["--startup", "touch managed"]);
+        manager.env("DISPLAY", &name).env("HOME", folder);
+        let manager = spawn(manager.stderr(Stdio::null()));
         wait_for("a window manager", || {
             folder.join("managed").exists().then_some(())
         });
@@ -408,30 +404,34 @@ impl Display {
             server,
             manager,
             name,
+            x,
+            root,
         }
     }
 
     /// Runs xdotool; what it printed, if it succeeded.
     pub(crate) fn xdotool(&self, line: &str) -> Option<String> {
-        let output = Command::new("xdotool")
-            .args(line.split(' '))
-            .env("DISPLAY", &self.name)
-            .output()
-            .unwrap();
+        let mut xdotool = Command::new("xdotool");
+        xdotool.args(line.split(' ')).env("DISPLAY", &self.name);
+        let output = xdotool.output().expect("xdotool");
         let printed = String::from_utf8_lossy(&output.stdout).trim().to_string();
         output.status.success().then_some(printed)
     }
 
     /// A picture of a window, if it can be seen.
-    pub(crate) fn picture(&self, window: &str) -> Option<Picture> {
-        let output = Command::new("xwd")
-            .args(["-silent", "-id", window, "-display", &self.name])
-            .output()
-            .unwrap();
-        output
-            .status
-            .success()
-            .then(|| Picture::of_xwd(&output.stdout))
+    pub(crate) fn picture(&self, window: u32) -> Option<Picture> {
+        let sides = self.x.get_geometry(window).unwrap().reply().ok()?;
+        let (width, height) = (sides.width, sides.height);
+        let format = ImageFormat::Z_PIXMAP;
+        let image = self.x.get_image(format, window, 0, 0, width, height, !0);
+        let image = image.unwrap().reply().ok()?;
+        // 32 bits per pixel, as every Xvfb of depth 24 gives it.
+        let pixels = image.data.chunks(4).map(|it| [it[2], it[1], it[0]]);
+        Some(Picture {
+            width: width.into(),
+            height: height.into(),
+            pixels: pixels.collect(),
+        })
     }
 
     /// Stops the server: it keeps its connections and answers nobody.
@@ -490,24 +490,6 @@ impl Area {
 }
 
 impl Picture {
-    /// Of an X window dump of 32 bits per pixel, as every Xvfb of depth 24 gives it.
-    fn of_xwd(dump: &[u8]) -> Picture {
-        let field = |n: usize| u32::from_be_bytes(dump[4 * n..][..4].try_into().unwrap()) as usize;
-        let [header, width, height, order, bits, pitch, colours] =
-            [0, 4, 5, 7, 11, 12, 19].map(field);
-        assert_eq!((order, bits), (0, 32), "an unknown window dump");
-        let rows = dump[header + 12 * colours..].chunks(pitch).take(height);
-        let row = |row: &[u8]| -> Vec<Rgb> {
-            let pixels = row[..4 * width].chunks(4);
-            pixels.map(|pixel| [pixel[2], pixel[1], pixel[0]]).collect()
-        };
-        Picture {
-            width,
-            height,
-            pixels: rows.flat_map(row).collect(),
-        }
-    }
-
     pub(crate) fn at(&self, x: usize, y: usize) -> Rgb {
         self.pixels[y * self.width + x]
     }

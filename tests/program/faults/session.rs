@@ -4,12 +4,13 @@
 #![allow(unsafe_code)] // the environment is set, and the driver's library is called
 
 use super::activities::{
-    ACTIVITIES, Activity, LIMIT, act, check, prepare, session, settled, stroke, wait_for,
+    ACTIVITIES, Activity, GRAPHS, LIMIT, RUN, STEP_BACK, check, generation, session, settled, size,
+    stroke, wait_for,
 };
 use super::{ANSWERS, Answer, CALLS, fault};
 use libloading::Library;
-use life::Size;
-use session::{DeviceChoice, SavedSession, Session, SessionAction, Split};
+use session::SessionAction::{SetSize, StepGeneration};
+use session::{DeviceChoice, SavedSession, Session, Split};
 use std::ffi::CString;
 
 /// The calls that are always refused for lack of memory here, and lost where there are lattices.
@@ -95,31 +96,26 @@ fn the_whole_campaign_in_what_a_session_does() {
     strike(&driver, &CALLS, &ANSWERS.iter().collect::<Vec<_>>());
 }
 
-fn on_one_gpu(activity: Activity) -> Session {
-    session(activity, DeviceChoice::CudaOrdinal(0), Split::Off)
-}
-
 /// Has each of these calls answer so during each activity; how many faults struck, and of how many.
 fn strike(driver: &Driver, calls: &[&str], answers: &[&Answer]) -> (usize, usize) {
     let (mut struck, mut ended, mut all) = (0, 0, 0);
     for activity in ACTIVITIES {
         for call in calls {
             let is_of_graphs = call.starts_with("cuGraph") || call.contains("Capture");
-            if is_of_graphs != (activity == Activity::Graphs) {
+            if is_of_graphs != (activity.0 == GRAPHS) {
                 continue;
             }
             for &&answer in answers {
                 for after in [0, 5] {
                     let fault = fault(call, answer, after, 1);
-                    let what = format!("{fault} while {activity:?}");
+                    let what = format!("{fault} in {}", activity.0);
                     let session = match *call {
                         "cuMemcpyPeerAsync" => session(activity, DeviceChoice::Cuda, Split::On),
-                        _ => on_one_gpu(activity),
+                        _ => session(activity, DeviceChoice::CudaOrdinal(0), Split::Off),
                     };
-                    prepare(activity, &session);
-                    let before = session.status().clock.generation;
+                    let before = generation(&session);
                     driver.arm(&fault);
-                    act(activity, &session);
+                    activity.2(&session);
                     let (saved, failed) = settled(&session);
                     all += 1;
                     struck += usize::from(driver.arm(""));
@@ -128,7 +124,7 @@ fn strike(driver: &Driver, calls: &[&str], answers: &[&Answer]) -> (usize, usize
                     check(&what, &saved);
                     // A call that was refused stops the run, and says so.
                     let halted = session.status().halted.is_some();
-                    if activity == Activity::RunTo && failed.is_none() && !halted {
+                    if activity.0 == RUN && failed.is_none() && !halted {
                         assert_eq!(saved.timeline.position.generation, before + 40, "{what}");
                     }
                 }
@@ -151,39 +147,32 @@ fn unharmed(what: &str, session: &Session) -> SavedSession {
 /// With no fault, a session stays on its GPU and loses nothing: a recovery would hide that an
 /// engine was lost for no reason.
 fn do_without_a_fault(activity: Activity) {
-    let session = on_one_gpu(activity);
-    prepare(activity, &session);
-    act(activity, &session);
-    let saved = unharmed(&format!("{activity:?}"), &session);
+    let session = session(activity, DeviceChoice::CudaOrdinal(0), Split::Off);
+    activity.2(&session);
+    let saved = unharmed(activity.0, &session);
     // The edit waits for the step, and this save waits for both. The first one may have been taken before
     // the steps back were done.
-    session.act(SessionAction::StepGeneration);
+    session.act(StepGeneration);
     stroke(&session, 9);
     let again = session.saved().recv_timeout(LIMIT);
     let again = again.expect("a session that steps can be saved");
-    check(&format!("{activity:?}, then a step"), &again);
+    check(activity.0, &again);
     let [before, after] = [&saved, &again].map(|it| it.timeline.position.generation);
-    assert!(
-        activity == Activity::StepBack || after > before,
-        "{activity:?}: {before}, then {after}"
-    );
-    let status = session.status();
-    assert_eq!(status.engine.name, "cuda", "{activity:?}: {status:?}");
+    assert!(activity.0 == STEP_BACK || after > before, "{activity:?}");
+    assert_eq!(session.status().engine.name, "cuda", "{activity:?}");
 }
 
 /// A session on two GPUs, one of which is lost for good: it does all that it was asked for on the
 /// other, where its lattices can still grow.
 fn lose_one_of_two(driver: &Driver, activity: Activity, gpu: i32, split: Split) {
-    let what = format!("GPU {gpu} of 2 lost while {activity:?}, split: {split:?}");
+    let what = format!("GPU {gpu} of 2 lost in {}, split: {split:?}", activity.0);
     let session = session(activity, DeviceChoice::Cuda, split);
     assert_eq!(session.status().engine.devices.len(), 2, "{what}");
-    prepare(activity, &session);
     driver.lose(gpu);
-    act(activity, &session);
+    activity.2(&session);
     unharmed(&what, &session);
-    let size = Size::new(80, 60).unwrap();
-    session.act(SessionAction::SetSize(size));
-    assert_eq!(unharmed(&what, &session).setup.size, size, "{what}");
+    session.act(SetSize(size(80, 60)));
+    assert_eq!(unharmed(&what, &session).setup.size, size(80, 60), "{what}");
     wait_for("the GPU that is left", &session, |status| {
         (status.engine.name, status.engine.devices.len()) == ("cuda", 1)
     });

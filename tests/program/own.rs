@@ -1,13 +1,77 @@
-//! Kernels of a user's own: what the program makes of the checks, which have tests of their own, and
-//! `--kernel-file`, which steps the lattices by one and saves it with the session.
+//! What a user writes: rounds, kernels and exercises. What the program prints of a check, the exit codes, and
+//! `--kernel-file`, which steps the lattices by a kernel and saves it with the session. What is right and wrong in a
+//! script or a kernel is for the tests of `script` and `workshop`.
 
 use std::fs;
 use std::path::Path;
 
+use lesson::{EXERCISES, Task};
 use serde_json::Value;
 
-use crate::common::{hold, lifestreams, program, run, scratch};
+use crate::common::{hold, lifestreams, scratch};
 use crate::persistence::{lattices, simulated};
+
+#[test]
+fn a_check_says_what_is_wrong_with_its_place_and_in_json() {
+    let folder = scratch();
+    let race = "for i in 0..N {\n    advance(i, 0);\n    download(i, 1);\n}\n";
+    fs::write(folder.path().join("own.rhai"), race).unwrap();
+    fs::write(folder.path().join("cut.rhai"), "\u{feff}advance(").unwrap();
+    let said = "own.rhai:3:5: Line 3 downloads instance 0 in stream 1, and nothing orders it after line 2, which \
+                advances instance 0 in stream 0. Record an event in stream 0 after line 2, and make stream 1 \
+                wait for it. The same goes for 15 more.\n | lifestreams: own.rhai is wrong for N = 16\n";
+    let json = "{\"calls\":[3,2],\"kind\":\"race\",\"places\":[{\"column\":5,\"line\":3},{\"column\":5,\"line\":2}],\
+                \"sentence\":\"Line 3 downloads instance 1 | \"n\":16,\"right\":false}";
+    let right = "{\"faults\":[],\"file\":\"round.rhai\",\"n\":16,\"right\":true}";
+    #[rustfmt::skip]
+    hold(folder.path(), &[], &[
+        ("round new", 0, "wrote round.rhai"),
+        ("round check round.rhai --instances 1", 0, "round.rhai: right for N = 1\n"),
+        ("$ lifestreams round check own.rhai; [ $? = 1 ]", 0, said),
+        ("$ LANG=zh_CN.UTF-8 lifestreams round check own.rhai --json; [ $? = 1 ]", 0, json),
+        ("$ lifestreams round check cut.rhai --json; [ $? = 1 ]", 0, "\"kind\":\"script\""),
+        ("round check round.rhai --json", 0, right),
+    ]);
+}
+
+/// The first exercise of each kind; every skeleton and every answer is checked by `lesson`'s tests.
+#[test]
+fn an_exercise_goes_from_its_skeleton_to_its_answer() {
+    let folder = scratch();
+    let mut exercises = EXERCISES.iter();
+    let of_kernel = exercises.find(|it| matches!(it.task, Task::Kernel(_)));
+    let of_kernel = of_kernel.unwrap();
+    let start = format!("exercise start {}", of_kernel.name);
+    for (exercise, start, solved) in [
+        (&EXERCISES[0], "exercise next", "1\n"),
+        (of_kernel, &start, "2\n"),
+    ] {
+        let file = format!("{}.{}", exercise.name, exercise.extension());
+        let check = "$ lifestreams exercise check; [ $? = 1 ]";
+        let wrong = (check, 0, &*format!("{file}:"));
+        hold(folder.path(), &[], &[(start, 0, exercise.name), wrong]);
+        fs::write(folder.path().join(file), exercise.answer).unwrap();
+        #[rustfmt::skip]
+        hold(folder.path(), &[], &[
+            ("exercise check", 0, ": right, and "),
+            ("$ lifestreams exercise list | grep -c '(solved)'", 0, solved),
+        ]);
+    }
+    // A file is not written over, and may be gone. Damaged progress is one sentence and counts as none.
+    let again =
+        "$ rm overlap.rhai; lifestreams exercise start overlap --lang zh; head -n 1 overlap.rhai";
+    #[rustfmt::skip]
+    hold(folder.path(), &[], &[
+        ("exercise start overlap", 2, "exists already"),
+        ("exercise start 4", 0, "diamond"),
+        ("$ rm diamond.rhai", 0, ""),
+        ("exercise check --json", 2, "diamond.rhai cannot be read"),
+        ("$ echo '{' >data/lifestreams/exercises.json", 0, ""),
+        ("exercise list", 0, "lifestreams:  | no exercise counts as solved"),
+        (again, 0, "// 让复制与核函数重叠\n"),
+        ("$ lifestreams exercise check --lang zh; [ $? = 1 ]", 0, "请让两者能同时运行"),
+    ]);
+}
 
 const START: &str = "--device cpu --instances 2 --size 70x40 --seed 11 --rule B36/S23";
 
@@ -24,11 +88,9 @@ fn what_a_check_finds_is_said_with_its_exit_code() {
     let right = fs::read_to_string(folder.join("k.cu")).unwrap();
     let write = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
     write("mine.cu", &format!("{right}// mine\n"));
-    write("race.cu", &right.replace("__syncthreads();", ""));
-    write(
-        "typo.cu",
-        &right.replace("__syncthreads();", "__syncthread();"),
-    );
+    let barrier = |other| right.replace("__syncthreads();", other);
+    write("race.cu", &barrier(""));
+    write("typo.cu", &barrier("__syncthread();"));
     write("bare.cu", "__global__ void life() {}");
     write("rung.cu", "\n// from: 99_none\n");
     let start = "--device cpu --instances 1 --size 64x64";
@@ -48,15 +110,12 @@ fn what_a_check_finds_is_said_with_its_exit_code() {
     // Compilers that are of no use; one is run from another folder than this one.
     let script = |text: &str| {
         write("g++", &format!("#!/bin/sh\n{text}\n"));
-        run(crate::common::bash(folder, "chmod +x g++").env("CXX", "")).done();
+        hold(folder, &[], &[("$ chmod +x g++", 0, "")]);
     };
     let check = "kernel check mine.cu --device cpu";
     script("cd \"${0%/*}\" && echo > used; cd - && exec c++ \"$@\"");
-    let ended = run(program(folder).args(check.split(' ')).env("CXX", "./g++"));
-    assert!(
-        ended.code == Some(0) && folder.join("used").exists(),
-        "{ended:?}"
-    );
+    hold(folder, &[("CXX", "./g++")], &[(check, 0, "")]);
+    assert!(folder.join("used").exists());
     script("echo no assembler >&2; exit 1");
     let said = "g++ does not compile the emulator: does not compile: no assembler; set CXX";
     hold(folder, &[("CXX", "./g++")], &[(check, 3, said)]);
@@ -80,21 +139,21 @@ fn a_kernel_s_file_steps_as_its_rung_does_and_is_kept_with_the_session() {
     let line = format!("run {START} --kernel-file k.cu -g 9 --json");
     hold(folder, &[], &[(&line, 0, of_file)]);
     let rung = simulated(folder, &format!("{START} --kernel bits"), 9);
-    let session = |line: &str| format!("--display none --session s.json {line}");
-    lifestreams(
-        folder,
-        &session(&format!("--rounds 4 --kernel-file k.cu {START}")),
-    )
-    .succeeds();
+    let session = "--display none --session s.json --rounds";
+    let first = format!("{session} 4 --kernel-file k.cu {START}");
+    let next = format!("{session} 5");
     // The same source was run here. It needs the kernel's file no longer.
-    fs::remove_file(folder.join("k.cu")).unwrap();
-    lifestreams(folder, &session("--rounds 5")).succeeds();
+    hold(
+        folder,
+        &[],
+        &[(&first, 0, ""), ("$ rm k.cu", 0, ""), (&next, 0, "")],
+    );
     assert_eq!(lattices(&file), rung);
     let text = fs::read_to_string(&file).unwrap();
     let saved: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(saved["settings"]["own_kernel"]["in_use"], true);
     // It is checked when the file is opened. The lattices are there even if it is wrong.
-    let once = session("--rounds 1 --trust-kernel");
+    let once = format!("{session} 1 --trust-kernel");
     fs::write(&file, text.replace("__syncthreads();", "")).unwrap();
     let said = "s.json: its own kernel does not run here | a race";
     hold(folder, &[], &[(&once, 0, said)]);
@@ -138,12 +197,8 @@ fn code_in_a_session_s_file_runs_once_its_user_says_so_and_stays_in_the_file() {
     ] {
         let line = format!("--display none --session s.json {line}");
         let variables = [(lacks, "/nowhere"), ("CXX", "")];
-        let variables = if lacks.is_empty() {
-            &[]
-        } else {
-            &variables[..]
-        };
-        hold(folder, variables, &[(&line, 0, said)]);
+        let count = if lacks.is_empty() { 0 } else { 2 };
+        hold(folder, &variables[..count], &[(&line, 0, said)]);
         assert_eq!(code_has_run(folder), runs, "{line}");
         let text = fs::read_to_string(folder.join("s.json")).unwrap();
         assert!(text.contains("at_once()") && text.contains("\"in_use\": true"));
