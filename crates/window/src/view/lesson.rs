@@ -391,5 +391,5 @@ fn texture(ui: &Ui, at: usize, picture: &lesson::LessonImage) -> TextureHandle {
 
 /// A tick or a cross, as the fonts have them: told apart by their shapes, too.
 pub(crate) fn sign(holds: bool) -> &'static str {
-    if holds { "√" } else { "×" }
+    if holds { "✓" } else { "×" }
 }

@@ -155,11 +155,17 @@ fn show_summary(ui: &mut Ui, screen: &Screen) {
         None => palette(ui).accent,
         Some(_) => palette(ui).recorded,
     };
-    // Of two rounds the finding has the times.
-    let parts = match (&screen.round_before, overlap.round_time.as_str()) {
-        (None, time) if !time.is_empty() => format!("{} · {time}", overlap.overlap),
-        _ => overlap.overlap.clone(),
-    };
+    // Of two rounds the finding has the times; and half a time says nothing.
+    let mut parts = overlap.overlap.clone();
+    if screen.round_before.is_none() && !overlap.round_time.is_empty() {
+        let both = format!("{parts} · {}", overlap.round_time);
+        let line = ui
+            .painter()
+            .layout_no_wrap(both.clone(), medium(14.0), colour);
+        if line.size().x <= ui.available_width() {
+            parts = both;
+        }
+    }
     ui.visuals_mut().hyperlink_color = colour;
     ui.style_mut().wrap_mode = Some(TextWrapMode::Truncate);
     let link = ui.add(Link::new(RichText::new(parts).font(medium(14.0))));
