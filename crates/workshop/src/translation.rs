@@ -324,17 +324,6 @@ __global__ void second() {}
     }
 
     #[test]
-    fn shared_memory_is_the_blocks() {
-        let cpp = translate(SOURCE, "a.cu", &["first".to_owned()], false).cpp;
-        assert!(
-            cpp.contains("int* tile = static_cast<int*>(emulator::shared());"),
-            "{cpp}"
-        );
-        assert!(cpp.starts_with("#line 1 \"a.cu\"\n// extern"));
-        assert!(cpp.ends_with("EMULATE(first)\n"));
-    }
-
-    #[test]
     fn no_character_and_no_overlap_makes_it_panic() {
         let declared = "extern __shared__ int\n#include \"../life.cuh\"\n tile[];\n";
         let twice = "extern __shared__ extern __shared__ int tile[];\n";
@@ -369,16 +358,5 @@ __global__ void second() {}
         ] {
             assert_eq!(stray_character(source), stray, "{source}");
         }
-    }
-
-    #[test]
-    fn statements_that_end_a_line_are_marked() {
-        let translation = translate(SOURCE, "a.cu", &[], true);
-        assert_eq!(translation.lines, [14, 7, 8, 10, 13]);
-        let line = translation.cpp.lines().nth(8).unwrap();
-        assert_eq!(
-            line.trim(),
-            "const int x = f(1, \")\"); EMULATOR_MARK // behind it"
-        );
     }
 }
