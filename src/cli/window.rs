@@ -60,7 +60,7 @@ pub(super) fn main(
         adapter: window.adapter.clone(),
         monitor: window.monitor.clone(),
         view: ViewOptions {
-            presentation: window.presentation,
+            presentation: window.presentation || lecture.is_some(),
             ..window.look.options()
         },
         lecture: lecture.clone(),

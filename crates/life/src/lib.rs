@@ -37,4 +37,4 @@ pub use save::{
 pub use settle::{settle, settle_generation};
 pub use shelf::{Behaviour, Kind, SHELF, Shelved};
 pub use soup::{Soup, SplitMix64, soup};
-pub use words::{counted_lattices, shown, system_reason};
+pub use words::{counted_lattices, nearest, shown, system_reason};

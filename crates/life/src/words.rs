@@ -17,7 +17,7 @@ pub(crate) fn plain(name: &str) -> String {
 const MIN_LIKENESS: f64 = 0.88;
 
 /// The value of the most similar known name, if it is similar enough.
-pub(crate) fn nearest<T>(name: &str, known: impl IntoIterator<Item = (String, T)>) -> Option<T> {
+pub fn nearest<T>(name: &str, known: impl IntoIterator<Item = (String, T)>) -> Option<T> {
     let likeness = |(known, with): (String, T)| (strsim::jaro_winkler(name, &known), with);
     let all = known.into_iter().map(likeness);
     let best = all.max_by(|(a, _), (b, _)| a.total_cmp(b));

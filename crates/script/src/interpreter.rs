@@ -77,17 +77,6 @@ pub enum ScriptErrorKind {
     NoThread,
 }
 
-/// What a number in a call stands for.
-#[derive(Clone, Copy)]
-enum Numbered {
-    /// A lattice or a chunk.
-    Item(Work),
-    /// A stream.
-    Stream,
-    /// An event.
-    Event,
-}
-
 impl Script {
     /// Reads a script.
     ///
@@ -226,8 +215,9 @@ pub(crate) struct Function {
     pub(crate) usage: &'static str,
     /// What the call does; English, also the key of the translation.
     pub(crate) meaning: &'static str,
-    /// What the number before the stream stands for; `None` if it takes the stream alone.
-    first: Option<Numbered>,
+    /// What the number before the stream stands for; `None` if it takes the stream alone. English, also the
+    /// key of the translation.
+    first: Option<&'static str>,
     kind: fn(u32) -> CallKind,
 }
 
@@ -245,7 +235,10 @@ pub(crate) fn functions(work: Work) -> Vec<Function> {
         first,
         kind,
     };
-    let item = Some(Numbered::Item(work));
+    let item = Some(match work {
+        Work::Lattices => mark!("instance"),
+        Work::Arrays => mark!("chunk"),
+    });
     let mut functions = match work {
         Work::Lattices => vec![
             function(
@@ -286,13 +279,13 @@ pub(crate) fn functions(work: Work) -> Vec<Function> {
         function(
             "record(event, stream)",
             mark!("marks the work so far of a stream by an event"),
-            Some(Numbered::Event),
+            Some(EVENT),
             CallKind::Record,
         ),
         function(
             "wait(event, stream)",
             mark!("makes a stream wait for the latest record of an event"),
-            Some(Numbered::Event),
+            Some(EVENT),
             CallKind::Wait,
         ),
         function(
@@ -312,7 +305,12 @@ impl Recorder {
             if let Some(first) = function.first {
                 let call = move |context: NativeCallContext, number: i64, stream: i64| {
                     let position = context.call_position();
-                    let number = recorder.in_range(first, number, position)?;
+                    let count = if first == EVENT {
+                        MAX_EVENTS
+                    } else {
+                        recorder.items
+                    };
+                    let number = in_range(first, count, number, position)?;
                     recorder.push(kind(number), stream, position)
                 };
                 engine.register_fn(name, call);
@@ -326,7 +324,7 @@ impl Recorder {
     }
 
     fn push(&self, kind: CallKind, stream: i64, position: Position) -> Called {
-        let stream = self.in_range(Numbered::Stream, stream, position)?;
+        let stream = in_range(mark!("stream"), MAX_STREAMS, stream, position)?;
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         if calls.len() == MAX_CALLS {
             let message = message!("A round has at most {max} calls.", max = MAX_CALLS);
@@ -339,32 +337,27 @@ impl Recorder {
         });
         Ok(())
     }
+}
 
-    fn in_range(
-        &self,
-        what: Numbered,
-        value: i64,
-        position: Position,
-    ) -> Result<u32, Box<EvalAltResult>> {
-        let count = match what {
-            Numbered::Item(_) => self.items,
-            Numbered::Stream => MAX_STREAMS,
-            Numbered::Event => MAX_EVENTS,
-        };
-        let number = u32::try_from(value).ok().filter(|number| *number < count);
-        number.ok_or_else(|| {
-            let range = message!("take 0 to {last}", last = count.saturating_sub(1));
-            let message = match what {
-                Numbered::Item(Work::Lattices) => {
-                    message!("There is no instance {value}: {range}.")
-                }
-                Numbered::Item(Work::Arrays) => message!("There is no chunk {value}: {range}."),
-                Numbered::Stream => message!("There is no stream {value}: {range}."),
-                Numbered::Event => message!("There is no event {value}: {range}."),
-            };
-            refused(message, position)
-        })
-    }
+/// What an event is called, as the key of the translation.
+const EVENT: &str = mark!("event");
+
+/// A number of which there are so many.
+fn in_range(
+    what: &'static str,
+    count: u32,
+    value: i64,
+    position: Position,
+) -> Result<u32, Box<EvalAltResult>> {
+    let number = u32::try_from(value).ok().filter(|number| *number < count);
+    number.ok_or_else(|| {
+        let (what, last) = (
+            Message::new(|| text(what).to_owned()),
+            count.saturating_sub(1),
+        );
+        let message = message!("There is no {what} {value}: take 0 to {last}.");
+        refused(message, position)
+    })
 }
 
 type Called = Result<(), Box<EvalAltResult>>;
@@ -390,6 +383,10 @@ fn of_parser(error: ParseErrorType) -> Message {
     use ParseErrorType as Parse;
     match error {
         Parse::UnexpectedEOF => message!("The script ends within a statement."),
+        // As for (int i = 0; …) in C, or for i = 0; ….
+        Parse::MissingToken(_, place) if place.contains("iteration variable") => {
+            message!("A loop is written as for i in 0..N, with braces around what it repeats.")
+        }
         Parse::MissingToken(sign, _) => message!("'{sign}' is missing before this."),
         Parse::BadInput(LexError::UnexpectedInput(word) | LexError::ImproperSymbol(word, _))
         | Parse::Reserved(word)
@@ -452,7 +449,12 @@ fn unknown_function(signature: &str, work: Work) -> Message {
             ),
         }
     } else if name.starts_with(|it: char| it.is_alphabetic() || it == '_') {
-        message!("There is no function '{name}' here.")
+        let known = functions(work).into_iter();
+        let known = known.map(|it| (it.name().to_owned(), it.name()));
+        match life::nearest(&name.to_lowercase(), known) {
+            Some(near) => message!("There is no function '{name}' here; did you mean {near}?"),
+            None => message!("There is no function '{name}' here."),
+        }
     } else {
         message!("{why}.", why = signature)
     }
@@ -692,7 +694,9 @@ mod tests {
             "let a = “b”; => 1:9: The script has the typographic quotation mark “ (U+201C); type a plain one.",
             "let a\u{3000}= 1; => 1:6: The script has a space that is not a plain one (U+3000); type a plain space.",
             "let a = |b| b; => 1:9: Scripts of rounds have no '|'.",
-            "advance(0, 0);\nadvence(1, 0); => 2:1: There is no function 'advence' here.",
+            "advance(0, 0);\nadvence(1, 0); => 2:1: There is no function 'advence' here; did you mean advance?",
+            "Advance(0, 0); => 1:1: There is no function 'Advance' here; did you mean advance?",
+            "for (int i = 0; i < N; i++) { advance(i, 0); } => 1:10: A loop is written as for i in 0..N, with braces around what it repeats.",
             "upload(0, 0); => 1:1: There is no function 'upload' here.",
             "sleep(1); => 1:1: There is no function 'sleep' here.",
             "timestamp(); => 1:1: There is no function 'timestamp' here.",

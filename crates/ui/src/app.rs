@@ -93,13 +93,11 @@ impl App {
     /// # Errors
     /// It is not saved in its file, or what a lecture leaves is not saved in its own.
     pub fn end(&mut self) -> Result<(), NotSaved> {
-        let notes = self.lecture.as_mut().and_then(LectureRun::take_unsaved);
         let page = self.close_lecture();
-        let lost = self.lecture.as_mut().and_then(LectureRun::take_unsaved);
+        let lost = self.lecture.as_mut().and_then(|it| it.unsaved.take());
         if let (Some(page), None) = (page, &lost) {
             say_last(vec![page.to_string()]);
         }
-        let lost = lost.or(notes);
         let session = self.session.take();
         let saved = session.map_or(Ok(()), |session| self.emergency_save.save_at_end(session));
         match (saved, lost) {
@@ -303,12 +301,12 @@ impl App {
             self.toggle_side(side);
         } else if options.single {
             options.single = false;
-        } else if options.presentation {
-            options.presentation = false;
+        } else if self.open_lecture().is_some() {
+            self.end_lecture();
+        } else if self.options.presentation {
+            self.options.presentation = false;
         } else if self.drawing.fullscreen {
             return Some(ToggleFullscreen.into());
-        } else if self.open_lecture().is_some() {
-            self.toggle_lecture();
         }
         None
     }

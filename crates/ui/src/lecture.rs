@@ -75,8 +75,8 @@ pub struct LectureRun {
     steps: Vec<StepResult>,
     /// The last change's effect before the present step was entered.
     effect_before: Option<Effect>,
-    /// Why its page or its notes are not where they should be.
-    unsaved: Option<NotSaved>,
+    /// Why its page is not where it should be.
+    pub(crate) unsaved: Option<NotSaved>,
 }
 
 #[derive(Clone, Default)]
@@ -131,31 +131,7 @@ impl LectureRun {
         self.effect_before = status.lab.last_effect.clone();
         let wanted = self.step().setup_where(status.engine.is_cpu());
         session.apply(wanted);
-        let Err(error) = self.give_note() else {
-            return None;
-        };
-        let path = elsewhere(&error.path);
-        let written = path.map(|path| {
-            self.options.notes = Notes::File(path.clone());
-            self.give_note().map(|()| path)
-        });
-        Some(self.not_saved(error, written))
-    }
-
-    fn not_saved(
-        &mut self,
-        error: SaveError,
-        written: Option<Result<PathBuf, SaveError>>,
-    ) -> Message {
-        let unsaved = NotSaved::elsewhere(&error, written, |elsewhere| {
-            message!("{error}; what belongs there is in {elsewhere} instead")
-        });
-        self.unsaved.insert(unsaved).message.clone()
-    }
-
-    /// Why its page or its notes are not where they should be, once.
-    pub fn take_unsaved(&mut self) -> Option<NotSaved> {
-        self.unsaved.take()
+        self.give_note().err().map(Message::of)
     }
 
     /// Takes one of the choices for what the class predicts, or takes it back, until that is measured.
@@ -254,8 +230,14 @@ impl LectureRun {
         Some(match write(path) {
             Ok(()) => message!("Predictions and results: {}", path.display()),
             Err(error) => {
-                let path = elsewhere(path);
-                self.not_saved(error, path.map(|path| write(&path).map(|()| path)))
+                let ending = path.extension().unwrap_or_default().to_string_lossy();
+                let elsewhere = session::state_folder();
+                let elsewhere = elsewhere.map(|it| it.join(dated_name(path, &ending)));
+                let written = elsewhere.map(|path| write(&path).map(|()| path));
+                let unsaved = NotSaved::elsewhere(&error, written, |elsewhere| {
+                    message!("{error}; what belongs there is in {elsewhere} instead")
+                });
+                self.unsaved.insert(unsaved).message.clone()
             }
         })
     }
@@ -305,12 +287,6 @@ impl LectureRun {
             }
         }
     }
-}
-
-/// The file for what cannot be written in this one.
-fn elsewhere(path: &Path) -> Option<PathBuf> {
-    let ending = path.extension().unwrap_or_default().to_string_lossy();
-    Some(session::state_folder()?.join(dated_name(path, &ending)))
 }
 
 /// The page with predictions and results.

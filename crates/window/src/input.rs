@@ -81,6 +81,9 @@ impl Input {
         use WindowEvent::*;
         match event {
             KeyboardInput { event, .. } if event.state.is_pressed() && !keys => {
+                // A tip goes once the keyboard is used, until the mouse moves again.
+                let events = &mut self.state.egui_input_mut().events;
+                events.push(egui::Event::PointerGone);
                 return Offered::default();
             }
             ModifiersChanged(modifiers) => {

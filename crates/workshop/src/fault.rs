@@ -190,7 +190,6 @@ impl Fault {
             DoesNotCompile { errors, .. } => errors.iter().filter_map(|error| error.line).collect(),
             SymbolTwice { lines, .. } => lines.to_vec(),
             NotExternC { line, .. } => vec![*line],
-            Race { barrier_after, .. } => barrier_after.iter().copied().collect(),
             BarrierDiverged {
                 line, other_line, ..
             }

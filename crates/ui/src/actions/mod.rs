@@ -133,7 +133,7 @@ pub enum ViewAction {
     /// Shows or hides the keys.
     ToggleHelp,
     /// Closes the first of these that is open: dialog, pasted pattern, selection, tool, lesson,
-    /// timeline, side panel, single panel, presentation, fullscreen, lecture. It never quits.
+    /// timeline, side panel, single panel, lecture, presentation, fullscreen. It never quits.
     Escape,
     /// Quits the program.
     Quit,

@@ -76,8 +76,12 @@ fn steps_reach_their_settings_forward_back_and_after_an_interruption() {
     app.turn_page(false);
     app.turn_page(false);
     reaches(&app, 1);
-    app.toggle_lecture();
-    assert!(app.open_lecture().is_none(), "it is left");
+    app.options.presentation = true;
+    app.act(crate::ViewAction::Escape);
+    assert!(
+        app.open_lecture().is_none() && app.options.presentation,
+        "it is left first"
+    );
     app.toggle_lecture();
     reaches(&app, 1);
     let notes = std::fs::read_to_string(folder.path().join("notes")).unwrap();
