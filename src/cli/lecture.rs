@@ -345,16 +345,9 @@ fn choices(step: &Step) -> Result<Vec<f64>, Located> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-    use std::time::{Duration, Instant};
-
     use super::*;
     use session::Finding;
-    use session::Session;
     use session::trace::{Recording, RoundWork};
-    use ui::ViewAction;
-    use ui::actions::{Chord, Key};
-    use ui::{App, EmergencySave, LessonScreen, ViewOptions};
 
     fn shipped(name: &str, device: DeviceChoice) -> Lecture {
         read(Path::new(name), &plain(device)).unwrap().0
@@ -372,79 +365,6 @@ mod tests {
             platform::usage().cpu - before
         });
         assert!(many < few * 16, "{few:?}, {many:?}");
-    }
-
-    /// Walks a shipped lecture forward and back: each step reaches its setting, shows its recorded round and
-    /// opens its lesson.
-    fn walk(name: &str) {
-        let mut lecture = shipped(name, DeviceChoice::Recorded);
-        for step in &mut lecture.steps {
-            step.size_on_cpu = Some(Size::new(64, 64).unwrap()); // soon
-        }
-        let steps = lecture.steps.clone();
-        let folder = tempfile::tempdir().unwrap();
-        let notes = folder.path().join("notes");
-        let options = LectureOptions {
-            lecture,
-            notes: Notes::File(notes.clone()),
-            report: Some(folder.path().join("page.html")),
-        };
-        let save = Arc::new(EmergencySave::default());
-        let mut app = App::new(ViewOptions::default(), Some(options), Arc::new(|| {}), save);
-        app.start(Session::start(steps[0].setup_where(true), || {}).unwrap());
-        let count = steps.len();
-        let visited: Vec<usize> = (0..count).chain((0..count - 1).rev()).collect();
-        for (visit, &at) in visited.iter().enumerate() {
-            let step = &steps[at];
-            let began = Instant::now();
-            loop {
-                let status = app.status().unwrap();
-                let setting = status.setting.clone();
-                let is_kernel = setting.kernel.name == step.setup.setting.kernel.name;
-                let recording = status.lab.recording.as_ref();
-                let is_shown = recording.is_some_and(|it| it.has_setting);
-                if is_kernel && setting.switches == step.setup.setting.switches && is_shown {
-                    break;
-                }
-                let waited = began.elapsed();
-                assert!(
-                    waited < Duration::from_secs(60),
-                    "{name}, step {}: {setting:?}",
-                    at + 1
-                );
-                std::thread::sleep(Duration::from_millis(5));
-            }
-            let title = step.lesson.map(|index| lang::text(LESSONS[index].title));
-            let shown = match app.lessons.screen() {
-                Some(LessonScreen::Page(page)) => Some(page.title.clone()),
-                _ => None,
-            };
-            assert_eq!(shown.as_deref(), title, "{name}, step {}", at + 1);
-            // A lesson is left from its question, so that nothing is measured.
-            if title.is_some() {
-                app.with_lessons(ui::Lessons::close);
-            }
-            let forward = visit + 1 < count;
-            let (key, action) = if forward {
-                (Key::PageDown, ViewAction::NextPage)
-            } else {
-                (Key::PageUp, ViewAction::PreviousPage)
-            };
-            let (shift, ctrl) = (false, false);
-            let pressed = app.remap_key(Chord { key, shift, ctrl }, None);
-            assert_eq!(pressed, Some(action.into()), "{name}, step {}", at + 1);
-            app.turn_page(forward);
-        }
-        let given = std::fs::read_to_string(notes).unwrap();
-        let expected = visited.iter().filter(|&&at| steps[at].note.is_some());
-        assert_eq!(given.lines().count(), expected.count(), "{given}");
-    }
-
-    #[test]
-    fn the_shipped_lectures_are_walked_without_a_gpu_with_recorded_rounds() {
-        for (name, _) in SHIPPED {
-            walk(name);
-        }
     }
 
     #[test]

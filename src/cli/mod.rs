@@ -1,8 +1,6 @@
 //! The command line: what people type, and one module for each command that has no window.
 
 mod bench;
-#[cfg(test)]
-mod catalogue_tests;
 mod config;
 mod devices;
 mod kernel;
