@@ -437,20 +437,13 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn fitted_it_shows_all_from_the_first_cell_on_whatever_rounding_makes_of_the_sides() {
+        // Fitted, it shows all from the first cell on, whatever rounding makes of the sides.
         for side in 300..400 {
             let (lattice, panel) = (size(60, 45), [side, 3 * side / 4]);
-            let transform = Camera::default().target_transform(lattice, panel);
-            check(transform, lattice, panel);
-            assert!(
-                transform
-                    .origin
-                    .iter()
-                    .all(|at| at.abs() <= 2.0 / transform.scale)
-            );
+            let fitted = Camera::default().target_transform(lattice, panel);
+            check(fitted, lattice, panel);
+            let is_first = |at: &f64| at.abs() <= 2.0 / fitted.scale;
+            assert!(fitted.origin.iter().all(is_first), "{fitted:?}");
         }
     }
 

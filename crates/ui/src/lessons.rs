@@ -620,4 +620,176 @@ pub enum LessonScreen {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::rung_source::Change;
+    use engine::kernels;
+    use lang::Language;
+    use life::Size;
+    use session::{DeviceChoice, Setup};
+
+    fn start() -> (Session, Lessons) {
+        let kernel = kernels::find("bits").unwrap();
+        let setup = Setup::new(2, Size::new(32, 32).unwrap(), kernel, DeviceChoice::Cpu);
+        let session = Session::start(setup, || {}).unwrap();
+        (session, Lessons::new(Arc::new(|| {})))
+    }
+
+    fn index_of(name: &str) -> usize {
+        LESSONS.iter().position(|it| it.name == name).unwrap()
+    }
+
+    /// The page that is shown now.
+    fn page(lessons: &mut Lessons) -> LessonPage {
+        lessons.update();
+        match lessons.screen() {
+            Some(LessonScreen::Page(page)) => (**page).clone(),
+            other => panic!("no page: {other:?}"),
+        }
+    }
+
+    /// The page once it is measured; each until then is looked at.
+    fn measured(lessons: &mut Lessons, mut look: impl FnMut(LessonPage)) -> LessonPage {
+        loop {
+            let page = page(lessons);
+            if page.progress.is_none() {
+                return page;
+            }
+            look(page);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    #[test]
+    fn pages_and_entries_are_turned_and_escape_goes_back() {
+        let (session, mut lessons) = start();
+        let mut walk = |times: usize, does: fn(&mut Lessons, &Session), expected: &str| {
+            (0..times).for_each(|_| does(&mut lessons, &session));
+            lessons.update();
+            let shown = match lessons.screen() {
+                None => "nothing".into(),
+                Some(LessonScreen::List { selected }) => format!("list at {selected}"),
+                Some(LessonScreen::Page(page)) => format!("{}, step {}", page.title, page.number),
+            };
+            assert_eq!(shown, expected);
+        };
+        let last = LESSONS.len() - 1;
+        let title = lang::text(LESSONS[last - 1].title);
+        let [first, second] = [1, 2].map(|step| format!("{title}, step {step}"));
+        let (forward, back) = (
+            |it: &mut Lessons, session: &Session| it.turn_page(session, true),
+            |it: &mut Lessons, session: &Session| it.turn_page(session, false),
+        );
+        walk(1, Lessons::toggle, "list at 0");
+        walk(last + 3, forward, &format!("list at {last}"));
+        walk(1, back, &format!("list at {}", last - 1));
+        walk(1, Lessons::open_selected, &first);
+        walk(1, forward, &second);
+        walk(2, back, &first);
+        walk(1, Lessons::go_up, &format!("list at {}", last - 1));
+        walk(1, Lessons::open_selected, &first);
+        walk(1, Lessons::toggle, "nothing");
+    }
+
+    #[test]
+    fn a_lesson_is_stepped_from_its_choice_to_its_result_while_the_session_rests() {
+        let (session, mut lessons) = start();
+        lessons.open(&session, index_of("default-stream"));
+        let first = page(&mut lessons);
+        assert_eq!((first.number, first.progress), (1, None));
+        let mut lines = first.columns.iter().flat_map(|it| &it.code);
+        assert!(lines.any(|line| line.change != Change::Same));
+        // A choice is taken back by choosing it again, and once it is measured no other is taken.
+        let mut predict = |choice: usize, expected: Option<usize>| {
+            lessons.predict(choice);
+            let choices = page(&mut lessons).choices;
+            assert_eq!(choices.iter().position(|it| it.is_chosen), expected);
+        };
+        predict(1, Some(1));
+        predict(1, None);
+        predict(0, Some(0));
+        predict(9, Some(0));
+        lessons.turn_page(&session, true);
+        measured(&mut lessons, drop);
+        assert!(!session.status().clock.running, "the session rests");
+        lessons.predict(2);
+        lessons.measure_again(&session);
+        let mut seen = Vec::new();
+        let result = measured(&mut lessons, |page| seen.push(page.number));
+        assert!(seen.starts_with(&[2]), "again from the same step");
+        assert!(result.choices[0].is_chosen && result.rounds.len() == 2);
+        assert!(result.columns.iter().all(|it| !it.figures.is_empty()));
+        // No difference was predicted: as long as the slower part's.
+        let bars = result.bars.iter().map(|it| it.is_prediction);
+        assert_eq!(bars.collect::<Vec<_>>(), [false, false, true]);
+        assert_eq!(result.bars[2].milliseconds, result.bars[0].milliseconds);
+        assert!(!result.conclusion.is_empty());
+        (0..first.of).for_each(|_| lessons.turn_page(&session, true));
+        let last = page(&mut lessons);
+        assert!(
+            last.number == last.of && !last.checks.is_empty(),
+            "{last:?}"
+        );
+        assert!(last.checks.iter().all(|(_, passed)| *passed), "{last:?}");
+        lessons.close(&session);
+        while !session.status().clock.running {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    #[test]
+    fn what_an_engine_lacks_has_the_times_recorded_on_a_gpu_and_checks_of_here() {
+        let recorded = lesson::find("pinned").and_then(lesson::recorded).unwrap();
+        let device = recorded.recorded_in_words().unwrap();
+        let (session, mut lessons) = start();
+        lessons.open(&session, index_of("pinned"));
+        lessons.turn_page(&session, true);
+        let shown = measured(&mut lessons, |early| {
+            let mut columns = early.columns.iter();
+            assert!(columns.all(|it| it.figures.is_empty()) && early.bars.is_empty());
+        });
+        let chinese = test_support::with(Language::Chinese, || page(&mut lessons));
+        let said = |page: LessonPage| [page.recorded, page.note, page.conclusion];
+        let expected = [&device[1..], "The CPU engine has no", &recorded.closing];
+        let chinese = said(chinese).into_iter().zip(said(shown.clone()));
+        for ((chinese, english), expected) in chinese.zip(expected) {
+            assert!(
+                english.contains(expected) && chinese != english,
+                "{english}"
+            );
+        }
+        assert!(shown.bars.len() == 2 && shown.choices.iter().any(|it| it.is_right));
+        assert!(!shown.checks.is_empty() && shown.checks.iter().all(|it| it.1));
+        let answer = lessons.answer().unwrap().measured.unwrap();
+        assert!(answer.contains(&device), "{answer}");
+    }
+
+    #[test]
+    fn the_speed_up_curve_is_of_the_session_s_lattices_and_comes_point_by_point() {
+        let (session, mut lessons) = start();
+        lessons.measure_speedup(&session);
+        let mut curves = vec![None];
+        let result = measured(&mut lessons, |page| {
+            assert_eq!(page.number, page.of);
+            curves.push(page.speedup);
+        });
+        let mut points: Vec<_> = curves.iter().flatten().map(|it| it.measured()).collect();
+        points.dedup();
+        assert!(points.starts_with(&[1]), "{points:?}");
+        // In the end, the one that was recorded on a GPU takes its place.
+        let curve = curves.pop().flatten().expect("it is measured");
+        let of = (&*curve.kernel, curve.width, curve.height);
+        assert_eq!((of, &curve.instances[..]), (("bits", 32, 32), &[1, 2][..]));
+        assert!(curve.series[2].unavailable.is_some(), "bits takes no batch");
+        assert!(result.checks.iter().all(|(_, passed)| *passed));
+        // It is measured once while it is open, and again once it was closed or another lesson is open.
+        lessons.turn_page(&session, false);
+        lessons.measure_speedup(&session);
+        assert_eq!(page(&mut lessons), result);
+        lessons.open(&session, 0);
+        lessons.measure_speedup(&session);
+        assert!(page(&mut lessons).speedup.is_none());
+    }
+}

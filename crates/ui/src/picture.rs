@@ -174,7 +174,8 @@ fn region(
 mod tests {
     use super::*;
     use crate::Camera;
-    use engine::Slot;
+    use crate::fixtures::FixturePictures;
+    use session::PictureSource;
 
     #[test]
     fn live_cells_have_an_area_in_bits_and_in_views_of_all() {
@@ -189,19 +190,16 @@ mod tests {
         });
         let views = [(100, area), (96, None)].map(|(width, area)| {
             let region = ReduceRegion::of_cells(width, 60);
-            (Some(region), crate::fixtures::reduce(&two, region), area)
+            (
+                FixturePictures::views(std::slice::from_ref(&two), region),
+                area,
+            )
         });
-        for (region, words, area) in [(None, two.words().into(), area)].into_iter().chain(views) {
-            let picture = Picture {
-                sequence: 1,
-                generation: 0,
-                edits: 0,
-                region,
-                words: words.len(),
-                slot: Slot(0),
-                cells: false,
-            };
-            assert_eq!(live_area(&picture, size, &words), area, "{region:?}");
+        let bits = FixturePictures::bits(&[two]);
+        for (pictures, area) in [(bits, area)].into_iter().chain(views) {
+            pictures.visit_newer(&mut [0], &mut |_, picture, words| {
+                assert_eq!(live_area(picture, size, words), area, "{picture:?}");
+            });
         }
     }
 
