@@ -14,7 +14,9 @@ use lang::Language;
 use life::Size;
 use session::{Status, Streams, Switches};
 use ui::actions::Setting;
-use ui::fixtures::{self, FixturePictures, comparison, effect, soup, status};
+use ui::fixtures::{
+    self, FixturePictures, Timed, comparison, effect, serial_round, soup, status, timed_round,
+};
 use ui::{
     Drawing, LessonScreen, Population, Screen, SidePanel, Sources, Timeline, ViewOptions,
     ViewTransform,
@@ -24,51 +26,70 @@ fn size(width: u64, height: u64) -> Size {
     Size::new(width, height).unwrap()
 }
 
-/// A painter and what it paints.
+/// What is painted.
 struct View {
-    painter: TerminalView,
+    field: Option<Field>,
     status: Status,
     options: ViewOptions,
     drawing: Drawing,
+    population: Population,
     timeline: Timeline,
     lesson: Option<LessonScreen>,
 }
 
 impl View {
-    fn new(glyphs: Glyphs, depth: ColourDepth, status: Status) -> View {
+    fn new(status: Status) -> View {
         View {
-            painter: TerminalView::new(glyphs, depth),
+            field: None,
             status,
             options: ViewOptions::default(),
             drawing: Drawing::default(),
+            population: Population::default(),
             timeline: Timeline::default(),
             lesson: None,
         }
     }
 
-    /// Paints a frame on a screen of so many columns and rows.
-    fn paint(&mut self, [columns, rows]: [u16; 2]) -> Terminal<TestBackend> {
-        self.timeline.judge(&self.status, &self.drawing);
-        let sources = Sources {
+    /// With this changed.
+    fn of(change: Change) -> View {
+        let mut view = View::new(status(8, size(512, 512)));
+        change(&mut view);
+        view
+    }
+
+    fn sources(&self) -> Sources<'_> {
+        Sources {
             status: Some(&self.status),
             options: &self.options,
             drawing: &self.drawing,
-            population: &Population::default(),
+            population: &self.population,
             timeline: &self.timeline,
             lesson: self.lesson.as_ref(),
             edit_overlay: None,
-        };
+        }
+    }
+
+    /// Paints a frame on a screen of so many columns and rows.
+    fn paint(
+        &mut self,
+        by: &mut TerminalView,
+        [columns, rows]: [u16; 2],
+    ) -> Terminal<TestBackend> {
+        self.timeline.judge(&self.status, &self.drawing);
+        let sources = self.sources();
         let screen = &Screen::of(sources);
         let frame = TerminalFrame { screen, sources };
         let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
-        let draw = |to: &mut ratatui::Frame| self.painter.paint(frame, to.area(), to.buffer_mut());
+        let draw = |to: &mut ratatui::Frame| by.paint(frame, to.area(), to.buffer_mut());
         terminal.draw(draw).unwrap();
         terminal
     }
 
     /// The characters of a screen, line by line.
     fn text(&mut self, [columns, rows]: [u16; 2]) -> Vec<String> {
-        let terminal = self.paint([columns, rows]);
+        let mut painter = TerminalView::new(Glyphs::Auto, ColourDepth::True);
+        painter.field.clone_from(&self.field);
+        let terminal = self.paint(&mut painter, [columns, rows]);
         let buffer = terminal.backend().buffer();
         let line = |y| -> String { (0..columns).map(|x| buffer[(x, y)].symbol()).collect() };
         (0..rows).map(line).collect()
@@ -163,13 +184,13 @@ fn dots_are_as_dense_as_their_cells_of_bits_and_of_views() {
 fn half_blocks_are_cells_with_colours_and_without() {
     let lattices = [1, 2].map(|seed| soup(size(44, 44), 0.3, seed));
     for depth in [ColourDepth::True, ColourDepth::None] {
-        let mut view = View::new(Glyphs::Auto, depth, status(2, size(44, 44)));
+        let mut view = View::new(status(2, size(44, 44)));
         view.status.panels.selected = 1;
-        view.painter
-            .update(&view.status, &FixturePictures::bits(&lattices));
-        let terminal = view.paint([90, 30]);
+        let mut painter = TerminalView::new(Glyphs::Auto, depth);
+        painter.update(&view.status, &FixturePictures::bits(&lattices));
+        let terminal = view.paint(&mut painter, [90, 30]);
         let buffer = terminal.backend().buffer();
-        for (panel, lattice) in view.painter.panels.iter().zip(&lattices) {
+        for (panel, lattice) in painter.panels.iter().zip(&lattices) {
             assert_eq!((panel.rect.width, panel.rect.height), (44, 22));
             for (x, y) in (0..22).flat_map(|y| (0..44).map(move |x| (x, y))) {
                 let cell = &buffer[(panel.rect.x + x, panel.rect.y + y)];
@@ -185,7 +206,7 @@ fn half_blocks_are_cells_with_colours_and_without() {
                 assert!(depth == ColourDepth::None || alive == [false; 2] || cell.fg == live);
             }
         }
-        let label = view.painter.panels[1].label;
+        let label = painter.panels[1].label;
         let cell = &buffer[(label.x, label.y)];
         let is_reversed = cell.modifier.contains(Modifier::REVERSED);
         assert!(cell.symbol() == "▸" && is_reversed == (depth == ColourDepth::None));
@@ -199,23 +220,11 @@ fn half_blocks_are_cells_with_colours_and_without() {
 
 #[test]
 fn the_request_is_for_the_dots_that_there_are() {
-    let mut view = View::new(
-        Glyphs::Auto,
-        ColourDepth::True,
-        status(16, size(16_384, 16_384)),
-    );
-    view.paint([80, 24]);
-    let sources = Sources {
-        status: Some(&view.status),
-        options: &view.options,
-        drawing: &Drawing::default(),
-        population: &Population::default(),
-        timeline: &Timeline::default(),
-        lesson: None,
-        edit_overlay: None,
-    };
-    let plan = view.painter.request(&sources).unwrap();
-    let (pixels, region) = (view.painter.pixels().unwrap(), plan.region);
+    let mut view = View::new(status(16, size(16_384, 16_384)));
+    let mut painter = TerminalView::new(Glyphs::Auto, ColourDepth::True);
+    view.paint(&mut painter, [80, 24]);
+    let plan = painter.request(&view.sources()).unwrap();
+    let (pixels, region) = (painter.pixels().unwrap(), plan.region);
     assert_eq!(plan.transfer, Transfer::View);
     let has_all = region.height == 2 * pixels[1] && region.width >= 2 * pixels[0];
     assert!(has_all && region.words() * 4 < 2000, "{region:?}");
@@ -232,13 +241,13 @@ const ONE: Switches = Switches {
 #[rustfmt::skip]
 const SCREENS: [(&str, &[[u16; 2]], Change); 17] = [
     ("figures", &[[50, 10], [80, 12], [160, 10]], |_| {}),
-    ("help", &[[80, 24]], |view| view.painter.field = Some(Field::default())),
+    ("help", &[[80, 24]], |view| view.field = Some(Field::default())),
     ("too small", &[[31, 10], [10, 3]], |_| {}),
     ("help, a word typed", &[[110, 24]], |view| {
-        view.painter.field = Some(Field { typed: "pause".into(), ..Field::default() });
+        view.field = Some(Field { typed: "pause".into(), ..Field::default() });
     }),
     ("a field", &[[80, 16]], |view| {
-        view.painter.field = Some(Field { setting: Some(Setting::Size), ..Field::default() });
+        view.field = Some(Field { setting: Some(Setting::Size), ..Field::default() });
     }),
     ("ladder", &[[100, 60]], |view| view.options.side = Some(SidePanel::Ladder)),
     ("a rung's source", &[[100, 60]], |view| {
@@ -256,7 +265,7 @@ const SCREENS: [(&str, &[[u16; 2]], Change); 17] = [
         view.drawing.lecture = Some(fixtures::lecture_screen());
     }),
     ("timeline", &[[160, 40], [80, 24], [80, 10]], |view| {
-        view.timeline.update(&fixtures::Timed(16));
+        view.timeline.update(&Timed(timed_round(16), None));
         view.options.timeline = true;
     }),
     ("a cause against overlap", &[[160, 40]], |view| {
@@ -264,7 +273,7 @@ const SCREENS: [(&str, &[[u16; 2]], Change); 17] = [
         view.status.setting.switches = ONE;
         let round = fixtures::serial_round(16);
         view.status.lab.isolated = Some(fixtures::isolated(&round, 0.05));
-        view.timeline.update(&fixtures::TimedAs(round));
+        view.timeline.update(&Timed(round, None));
     }),
     ("a change", &[[120, 16]], |view| {
         view.status.lab.tells_effect = true;
@@ -273,12 +282,12 @@ const SCREENS: [(&str, &[[u16; 2]], Change); 17] = [
     ("before and after", &[[100, 30], [160, 11]], |view| {
         view.options.timeline = true;
         view.status.lab.last_effect = Some(effect());
-        view.timeline.update(&fixtures::TimedBefore(8));
+        view.timeline.update(&Timed(serial_round(8), Some(timed_round(8))));
     }),
     ("A and B", &[[80, 24], [160, 11]], |view| {
         view.options.timeline = true;
         view.status.lab.comparison = Some(comparison(ONE));
-        view.timeline.update(&fixtures::TimedBefore(8));
+        view.timeline.update(&Timed(serial_round(8), Some(timed_round(8))));
     }),
     ("A and B alike", &[[80, 24]], |view| {
         view.status.lab.comparison = Some(comparison(Switches::DEFAULT));
@@ -290,8 +299,7 @@ const SCREENS: [(&str, &[[u16; 2]], Change); 17] = [
 fn screens_stay_as_they_are() {
     let mut shown = String::new();
     let mut show = |at: [u16; 2], (name, _, change): (&str, &[[u16; 2]], Change)| {
-        let mut view = View::new(Glyphs::Auto, ColourDepth::True, status(8, size(512, 512)));
-        change(&mut view);
+        let mut view = View::of(change);
         shown += &format!("==== {name}, {} × {}\n", at[0], at[1]);
         for line in view.text(at) {
             shown += line.trim_end();
@@ -341,9 +349,7 @@ fn no_text_is_cut_at_any_width() {
         test_support::with(language, || {
             for (name, _, change) in SCREENS {
                 let widths = [160, 110, 80, 64].map(|columns| {
-                    let depth = ColourDepth::True;
-                    let mut view = View::new(Glyphs::Auto, depth, status(8, size(512, 512)));
-                    change(&mut view);
+                    let mut view = View::of(change);
                     let lines = view.text([columns, 24]);
                     let all: String = lines.iter().map(|line| squeezed(line)).collect();
                     for text in must_be_read(&view) {

@@ -1,7 +1,8 @@
-//! Made-up sessions for tests of drawing.
+//! Made-up sessions for tests of drawing, and how far colours are apart.
 
 use crate::ladder::{DeviceLimits, Ladder, Rate, Workload};
 use crate::rung_source::side_by_side;
+use crate::theme::Rgb;
 use crate::{
     Chart, Lecture, LectureOptions, LectureScreen, LectureStep, LessonChoice, LessonColumn,
     LessonPage, Notes, TimeBar,
@@ -231,66 +232,36 @@ pub fn waited_round(streams: u32) -> TimedRound {
     round
 }
 
-/// A made-up source of one timed round, and of no picture.
-pub struct TimedAs(pub TimedRound);
-
-impl PictureSource for TimedAs {
-    fn visit_newer(&self, _: &mut [u64], _: &mut dyn FnMut(usize, &Picture, &[u32])) {}
-
-    fn newer_trace(&self, seen: u64) -> Option<Trace> {
-        let mut trace = Trace::default();
-        trace.add(self.0.clone());
-        (seen == 0).then_some(trace)
-    }
-}
-
-/// A round of this many instances in one stream after a change, and the one before it with a stream
-/// each.
-pub struct TimedBefore(pub u32);
-
-impl PictureSource for TimedBefore {
-    fn visit_newer(&self, _: &mut [u64], _: &mut dyn FnMut(usize, &Picture, &[u32])) {}
-
-    fn newer_trace(&self, seen: u64) -> Option<Trace> {
-        let mut trace = TimedAs(serial_round(self.0)).newer_trace(seen)?;
-        trace.add_before(timed_round(self.0));
-        Some(trace)
-    }
-}
-
-/// The same of a round of this many streams.
-pub struct Timed(pub u32);
+/// A made-up source of a round that is always newer than any seen, of the one before a change if there was one,
+/// and of the population of a soup that settles, from generation 12,000 on.
+pub struct Timed(pub TimedRound, pub Option<TimedRound>);
 
 impl PictureSource for Timed {
     fn visit_newer(&self, _: &mut [u64], _: &mut dyn FnMut(usize, &Picture, &[u32])) {}
 
     fn newer_trace(&self, seen: u64) -> Option<Trace> {
-        TimedAs(timed_round(self.0)).newer_trace(seen)
+        let mut trace = Trace::default();
+        trace.replace(Some(self.0.clone()), self.1.clone());
+        trace.sequence = seen + 1;
+        Some(trace)
     }
 
     fn newer_population(&self, _: Option<usize>, seen: u64) -> Option<(u64, Series)> {
-        (seen < 1).then(|| (1, settling_soup()))
-    }
-}
-
-/// The population of a soup that settles, from generation 12,000 on.
-pub fn settling_soup() -> Series {
-    let mut series = Series::default();
-    for t in 0..3000u64 {
-        let fades = (-(t as f64) / 700.0).exp();
-        let wave = (t as f64 / 40.0).sin();
-        let change = 350.0 + 9000.0 * fades;
-        series.push(
-            12_000 + t,
-            Measure {
+        let mut series = Series::default();
+        for t in 0..3000u64 {
+            let fades = (-(t as f64) / 700.0).exp();
+            let wave = (t as f64 / 40.0).sin();
+            let change = 350.0 + 9000.0 * fades;
+            let measure = Measure {
                 population: (9000.0 + 70_000.0 * fades + 900.0 * wave) as u64,
                 births: change as u64,
                 deaths: (change * (1.1 - 0.05 * wave)) as u64,
                 hash: t,
-            },
-        );
+            };
+            series.push(12_000 + t, measure);
+        }
+        Some((seen + 1, series))
     }
-    series
 }
 
 /// A step of a lecture with everything that one may have.
@@ -555,17 +526,16 @@ pub fn speedup_page(measured: usize, batched: bool) -> Box<LessonPage> {
     })
 }
 
-/// Pictures that are always newer than what was seen, and their generation.
-pub struct FixturePictures(pub Vec<(Option<ReduceRegion>, Arc<[u32]>)>, u64);
+/// Pictures of instances, all of a generation, that are always newer than what was seen.
+pub struct FixturePictures(u64, Vec<(usize, Option<ReduceRegion>, Arc<[u32]>)>);
 
 impl PictureSource for FixturePictures {
     fn visit_newer(&self, seen: &mut [u64], draw: &mut dyn FnMut(usize, &Picture, &[u32])) {
-        for (instance, (region, words)) in self.0.iter().enumerate() {
+        for &(instance, region, ref words) in &self.1 {
             seen[instance] += 1;
-            let (sequence, region) = (seen[instance], *region);
             let picture = Picture {
-                sequence,
-                generation: self.1,
+                sequence: seen[instance],
+                generation: self.0,
                 edits: 0,
                 region,
                 slot: Slot(0),
@@ -580,23 +550,23 @@ impl PictureSource for FixturePictures {
 impl FixturePictures {
     /// The bits of these lattices.
     pub fn bits(lattices: &[Lattice]) -> FixturePictures {
-        FixturePictures::of(lattices, 0)
+        FixturePictures::of(lattices.iter().enumerate(), 0)
     }
 
-    /// The bits of these lattices of a generation.
-    pub fn of(lattices: &[Lattice], generation: u64) -> FixturePictures {
-        let bits = lattices
-            .iter()
-            .map(|lattice| (None, lattice.words().into()));
-        FixturePictures(bits.collect(), generation)
+    /// The bits of these instances' lattices of a generation.
+    pub fn of<'a>(
+        lattices: impl Iterator<Item = (usize, &'a Lattice)>,
+        generation: u64,
+    ) -> FixturePictures {
+        let bits = lattices.map(|(instance, it)| (instance, None, it.words().into()));
+        FixturePictures(generation, bits.collect())
     }
 
     /// These lattices reduced to a region, as an engine does it.
     pub fn views(lattices: &[Lattice], region: ReduceRegion) -> FixturePictures {
-        let views = lattices
-            .iter()
-            .map(|lattice| (Some(region), reduce(lattice, region)));
-        FixturePictures(views.collect(), 0)
+        let lattices = lattices.iter().enumerate();
+        let views = lattices.map(|(instance, it)| (instance, Some(region), reduce(it, region)));
+        FixturePictures(0, views.collect())
     }
 }
 
@@ -621,17 +591,6 @@ pub fn soup(size: Size, density: f64, seed: u64) -> Lattice {
         }
     }
     lattice
-}
-
-/// The same lattice with its cells moved around the torus.
-pub fn moved(lattice: &Lattice, [right, down]: [u32; 2]) -> Lattice {
-    let size = lattice.size();
-    let mut moved = Lattice::new(size);
-    for (x, y) in (0..size.height()).flat_map(|y| (0..size.width()).map(move |x| (x, y))) {
-        let to = [(x + right) % size.width(), (y + down) % size.height()];
-        moved.set(to[0], to[1], lattice.get(x, y));
-    }
-    moved
 }
 
 /// Generations of Life later.
@@ -682,4 +641,79 @@ pub fn ladder() -> Ladder {
         left_out: Vec::new(),
         sources: BTreeMap::new(),
     }
+}
+
+// How far colours are apart.
+
+/// From sRGB to light, 0 to 1.
+fn linear(v: f32) -> f32 {
+    if v <= 0.04045 {
+        v / 12.92
+    } else {
+        ((v + 0.055) / 1.055).powf(2.4)
+    }
+}
+
+/// Relative luminance, 0 to 1.
+pub(crate) fn luminance(colour: [f32; 4]) -> f32 {
+    let [r, g, b, _] = colour.map(linear);
+    0.2126 * r + 0.7152 * g + 0.0722 * b
+}
+
+/// Contrast ratio, 1 to 21.
+pub fn contrast(a: [f32; 4], b: [f32; 4]) -> f32 {
+    let (a, b) = (luminance(a), luminance(b));
+    (a.max(b) + 0.05) / (a.min(b) + 0.05)
+}
+
+/// How far two instances' colours are from each other: the least ΔE_OK with all cones and with
+/// those for red, for green or for blue missing.
+pub fn distance(a: Rgb, b: Rgb) -> f32 {
+    let all = SEEN.iter().map(|by| {
+        let [a, b] = [a, b].map(|colour| lab(colour, by));
+        let square = (0..3).map(|c| (a[c] - b[c]).powi(2)).sum::<f32>();
+        square.sqrt()
+    });
+    all.fold(f32::INFINITY, f32::min)
+}
+
+/// What is seen of linear sRGB with all cones, and without those for red, green and blue: Machado,
+/// Oliveira and Fernandes (2009), at full severity.
+const SEEN: [[[f32; 3]; 3]; 4] = [
+    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+    [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
+    [
+        [1.255528, -0.076749, -0.178779],
+        [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.303900],
+    ],
+];
+
+/// A colour in OKLab (Ottosson, 2020) as it is seen by such eyes.
+fn lab(colour: Rgb, by: &[[f32; 3]; 3]) -> [f32; 3] {
+    const CONES: [[f32; 3]; 3] = [
+        [0.412_221_46, 0.536_332_55, 0.051_445_995],
+        [0.211_903_5, 0.680_699_5, 0.107_396_96],
+        [0.088_302_46, 0.281_718_85, 0.629_978_7],
+    ];
+    const OPPONENTS: [[f32; 3]; 3] = [
+        [0.210_454_26, 0.793_617_8, -0.004_072_047],
+        [1.977_998_5, -2.428_592_2, 0.450_593_7],
+        [0.025_904_037, 0.782_771_77, -0.808_675_77],
+    ];
+    let times = |matrix: &[[f32; 3]; 3], v: [f32; 3]| {
+        matrix.map(|row| row.iter().zip(v).map(|(a, b)| a * b).sum::<f32>())
+    };
+    let light = colour.map(|c| linear(f32::from(c) / 255.0));
+    let seen = times(by, light).map(|c| c.clamp(0.0, 1.0));
+    times(&OPPONENTS, times(&CONES, seen).map(f32::cbrt))
 }

@@ -7,12 +7,8 @@ use lang::mark;
 use std::sync::LazyLock;
 
 mod palette;
-#[cfg(any(test, feature = "fixtures"))]
-mod vision;
 
 pub use palette::{INSTANCE_COLOURS, Palette};
-#[cfg(any(test, feature = "fixtures"))]
-pub use vision::{contrast, distance};
 
 /// One theme; colours are sRGB, 0 to 1.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -180,49 +176,34 @@ pub fn brightness(density: f32, reduction: f32) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use super::vision::luminance;
     use super::*;
+    use crate::fixtures::{contrast, luminance};
 
     #[test]
-    fn lightness_alone_tells_dead_from_live() {
-        for number in 0..COUNT {
-            let theme = theme(number);
+    fn lightness_alone_tells_dead_from_live_and_ages_and_trails_stand_out() {
+        for theme in (0..COUNT).map(theme) {
+            let name = theme.name;
             let shades = theme.ramp.map(luminance);
-            let rising = shades.windows(2).all(|pair| pair[0] <= pair[1]);
-            let falling = shades.windows(2).all(|pair| pair[0] >= pair[1]);
-            assert!(rising || falling, "{}: {shades:?}", theme.name);
-            assert!(
-                contrast(theme.ramp[0], theme.ramp[8]) > 7.0,
-                "{}",
-                theme.name
-            );
+            let is_even = shades.is_sorted() || shades.is_sorted_by(|a, b| a >= b);
+            assert!(is_even, "{name}: {shades:?}");
             assert!(!theme.tinted || !theme.light, "see `tint`");
-            for number in 0..INSTANCE_COLOURS {
-                let own = contrast(theme.ramp[0], tint(number));
-                assert!(!theme.tinted || own > 3.5, "tint {number}: {own}");
+            let (dead, live) = (theme.ramp[0], theme.ramp[8]);
+            let tints = (0..INSTANCE_COLOURS).map(|number| (tint(number), dead, 3.5));
+            let tints = tints.filter(|_| theme.tinted);
+            let ages = theme.ages.map(|age| (age, dead, 3.0));
+            let trails = [(theme.trail, dead, 1.5), (theme.trail, live, 2.5)];
+            let pairs = [(dead, live, 7.0)]
+                .into_iter()
+                .chain(tints)
+                .chain(ages)
+                .chain(trails);
+            for (a, b, least) in pairs {
+                let apart = contrast(a, b);
+                assert!(apart > least, "{name}: {a:?} and {b:?}, {apart}");
             }
-        }
-    }
-
-    #[test]
-    fn ages_and_trails_stand_out_and_are_told_apart() {
-        for number in 0..COUNT {
-            let theme = theme(number);
-            let dead = theme.ramp[0];
-            for age in theme.ages {
-                let apart = contrast(age, dead);
-                assert!(apart > 3.0, "{}: {age:?}, {apart}", theme.name);
-            }
-            let apart = contrast(theme.trail, dead);
-            assert!(apart > 1.5, "{}: the trail, {apart}", theme.name);
-            let apart = contrast(theme.trail, theme.ramp[8]);
-            assert!(apart > 2.5, "{}: a trail and life, {apart}", theme.name);
-            if theme.safe {
-                let shades = theme.ages.map(luminance);
-                let falling = shades.windows(2).all(|pair| pair[0] > pair[1]);
-                let rising = shades.windows(2).all(|pair| pair[0] < pair[1]);
-                assert!(falling || rising, "{}: {shades:?}", theme.name);
-            }
+            let shades = theme.ages.map(luminance);
+            let is_even = shades.is_sorted_by(|a, b| a < b) || shades.is_sorted_by(|a, b| a > b);
+            assert!(is_even || !theme.safe, "{name}: {shades:?}");
         }
     }
 }

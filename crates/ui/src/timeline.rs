@@ -596,8 +596,7 @@ pub fn write_chrome<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::round_with_block_timestamps;
-    use crate::theme::distance;
+    use crate::fixtures::{distance, round_with_block_timestamps};
 
     fn bar(start: f64, end: f64, kind: StepKind) -> Bar {
         Bar {

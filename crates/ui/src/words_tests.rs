@@ -93,7 +93,7 @@ impl State {
     /// All of it, line by line.
     fn said(&mut self) -> String {
         let mut timeline = Timeline::default();
-        timeline.update(&TimedAs(self.round.clone()));
+        timeline.update(&Timed(self.round.clone(), None));
         timeline.judge(&self.status, &self.drawing);
         self.options.timeline = true;
         let status = &self.status;
@@ -172,14 +172,6 @@ fn loaded() -> Source {
     Source::MeasuredHere(load)
 }
 
-fn recorded() -> Recorded {
-    Recorded {
-        device: "NVIDIA H200".into(),
-        date: "2026-11-26".into(),
-        commit: "0123abcd".into(),
-    }
-}
-
 const ONE: Switches = Switches {
     streams: Streams::One,
     ..Switches::DEFAULT
@@ -246,12 +238,14 @@ const STATES: &[Named] = &[
     ("counted", |it| {
         it.status.panels.settled = [Some(Settled::Repeats(60)), Some(Settled::Dead)].into();
         it.status.setting.time.stop_when_still = StopWhenStill::All;
-        it.population.update(&Timed(1), &it.status, &it.options);
+        it.population
+            .update(&Timed(timed_round(1), None), &it.status, &it.options);
     }),
     ("counted together", |it| {
         it.options.population_of_all = true;
         it.options.side = Some(SidePanel::Population);
-        it.population.update(&Timed(1), &it.status, &it.options);
+        it.population
+            .update(&Timed(timed_round(1), None), &it.status, &it.options);
     }),
     ("as fast as can be, with another kernel", |it| {
         it.status.setting.pace = Pace::Maximum;

@@ -715,25 +715,14 @@ mod tests {
 
     #[test]
     fn a_window_and_its_frame_fit_the_monitor() {
-        for monitor in [[1280.0, 800.0], [1024.0, 768.0], [1366.0, 768.0]] {
-            let sides = fitting([1280, 800], Some(monitor));
-            for axis in [0, 1] {
-                assert!(
-                    sides[axis] + DECORATIONS[axis] <= monitor[axis],
-                    "{monitor:?}"
-                );
-            }
+        for (monitor, wanted) in [
+            (None, [1280.0 - DECORATIONS[0], 800.0 - DECORATIONS[1]]),
+            (Some([1920.0, 1080.0]), [1280.0, 800.0]),
+            (Some([1024.0, 900.0]), [1024.0 - DECORATIONS[0], 800.0]),
+            (Some([1366.0, 768.0]), [1280.0, 768.0 - DECORATIONS[1]]),
+            (Some([10.0, 10.0]), [1.0, 1.0]),
+        ] {
+            assert_eq!(fitting([1280, 800], monitor), wanted, "{monitor:?}");
         }
-        assert_eq!(
-            fitting([1280, 800], Some([1920.0, 1080.0])),
-            [1280.0, 800.0]
-        );
-        let unknown = fitting([1280, 800], None);
-        assert_eq!(unknown, fitting([1280, 800], Some([1280.0, 800.0])));
-        assert!(
-            fitting([1280, 800], Some([10.0, 10.0]))
-                .iter()
-                .all(|side| *side >= 1.0)
-        );
     }
 }

@@ -169,22 +169,6 @@ impl<'a> Frame<'a> {
     }
 }
 
-#[cfg(test)]
-impl<'a> Frame<'a> {
-    /// A frame of a usual window with nothing but these; not composed.
-    pub(crate) fn plain(status: &'a Status, options: &'a ui::ViewOptions) -> Frame<'a> {
-        let nothing = Box::<crate::view::offscreen::FrameContents>::default();
-        let nothing: &'static _ = Box::leak(nothing);
-        nothing.frame(Some(status), options, [1280, 800], 1.0)
-    }
-
-    /// With this text in the editor.
-    pub(crate) fn with_editor(mut self, editor: &'a CodeEditor) -> Self {
-        self.editor = editor;
-        self
-    }
-}
-
 /// The transfer to request. During a comparison, the reduced view if A or B uses it, because only
 /// the drawing side knows its region.
 fn requested_transfer(status: &Status) -> TransferChoice {

@@ -1,13 +1,20 @@
 //! Every kind of screen that the program has, with made-up sessions, in the windows that lectures have.
 //!
-//! `structure` checks what each one paints and says, without a GPU. `golden` draws some of them and compares
-//! each with its stored picture. To look at all of them, set `LIFESTREAMS_GALLERY` to a directory and run
-//! `cargo test -p window gallery_of -- --ignored`; `LIFESTREAMS_SHOT` names some.
+//! `structure` checks what each one paints and says, without a GPU. Each painter and each kind of colour is in
+//! one of the golden pictures here: screens as they were last looked at, reduced to 80 × 45 pixels, a file each
+//! in `tests/screens`. A reduced pixel is the mean of some hundreds, so that it hardly knows how an edge was
+//! smoothed, and yet notices a colour, a line of type or an edge that moved by a few pixels.
+//! `LIFESTREAMS_RENEW=1 cargo nextest run -p window golden` stores them anew. Look at all screens first: set
+//! `LIFESTREAMS_GALLERY` to a directory and run `cargo test -p window gallery_of -- --ignored`;
+//! `LIFESTREAMS_SHOT` names some.
 
-mod golden;
 mod screens;
 mod structure;
 
+use std::collections::{BTreeSet, HashMap};
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::Path;
 use std::time::Duration;
 
 use egui::accesskit::{Node, NodeId};
@@ -15,23 +22,25 @@ use egui::epaint::ClippedShape;
 
 use crate::view::frame::paint_over;
 use crate::view::layout::WindowLayout;
-use crate::view::offscreen::FrameContents;
+use crate::view::offscreen::{FrameContents, read, target};
+use crate::view::picture_file::{Image, write_png};
+use crate::view::pixel_tests::lavapipe;
 use crate::view::style;
-use crate::view::{Dialogs, Frame};
-use lang::Language;
-use life::Size;
+use crate::view::{Dialogs, Frame, Gpu, Scene};
+use lang::Language::{self, Chinese, English};
+use life::{Lattice, Size};
 use session::Status;
 use session::trace::TimedRound;
 use test_support::with;
 use ui::code_editor::{Code, RoundContext, judge};
-use ui::fixtures::{Timed, TimedAs, TimedBefore, status, timed_round};
+use ui::fixtures::{FixturePictures, Timed, aged, serial_round, soup, status, timed_round};
 use ui::prediction::OpTimes;
-use ui::{AdapterFacts, Drawing, SidePanel, ViewOptions};
+use ui::{AdapterFacts, ColourBy, Drawing, SidePanel, ViewOptions};
 
 /// A window: its pixels, and pixels per point.
 type Window = ([u32; 2], f32);
 
-const LANGUAGES: [Language; 2] = [Language::English, Language::Chinese];
+const LANGUAGES: [Language; 2] = [English, Chinese];
 
 /// The windows that every screen is looked at in: a usual one, a small projector's, one that is small since
 /// its points are large, and a large monitor's.
@@ -49,8 +58,8 @@ const RESTS: usize = 4;
 type Row = (&'static str, fn(&mut Scenario));
 
 /// A screen in a window.
-pub(crate) struct Scenario {
-    pub(crate) name: &'static str,
+struct Scenario {
+    name: &'static str,
     window: Window,
     /// The windows that it is looked at in.
     windows: &'static [Window],
@@ -125,11 +134,13 @@ impl Scenario {
     fn judge(&mut self) {
         let streams = self.status.lattices.instances as u32;
         let (timeline, editor) = (&mut self.contents.timeline, &mut self.contents.editor);
-        if self.changed {
-            timeline.update(&TimedBefore(streams));
+        let round = (self.round)(streams);
+        let timed = if self.changed {
+            Timed(serial_round(streams), Some(round))
         } else {
-            timeline.update(&TimedAs((self.round)(streams)));
-        }
+            Timed(round, None)
+        };
+        timeline.update(&timed);
         timeline
             .timeline
             .judge(&self.status, &self.contents.drawing);
@@ -145,7 +156,7 @@ impl Scenario {
         let is_edited = self.options.side == Some(SidePanel::Editor);
         timeline.show_race(editor.race().filter(|_| is_edited));
         let population = &mut self.contents.population;
-        population.update(&Timed(streams), &self.status, &self.options);
+        population.update(&timed, &self.status, &self.options);
     }
 
     fn frame(&self) -> Frame<'_> {
@@ -227,11 +238,204 @@ fn named(name: &str, window: Window) -> Scenario {
     )
 }
 
-/// The screen of this name in a usual window: the frame and the dialogs that are open.
-pub(crate) fn with_screen<T>(name: &str, look: impl FnOnce(&Frame<'_>, Dialogs) -> T) -> T {
-    let mut it = named(name, WINDOWS[0]);
-    let dialogs = std::mem::take(&mut it.dialogs);
-    look(&it.frame(), dialogs)
+/// The screen of this name in a usual window.
+pub(crate) fn with_screen<T>(name: &str, look: impl FnOnce(&Frame<'_>) -> T) -> T {
+    look(&named(name, WINDOWS[0]).frame())
+}
+
+const SMALL: Window = WINDOWS[0];
+const LARGE: Window = ([1920, 1080], 2.0);
+
+/// The screens that are stored, and how.
+const GOLDEN: [(&str, Window, Language); 8] = [
+    ("blocks", SMALL, English),
+    ("comparison-differ-all", SMALL, Chinese),
+    ("ladder-timeline", SMALL, English),
+    ("lesson-page", LARGE, English),
+    ("minimap", LARGE, English),
+    ("population-of-all-timeline", LARGE, Chinese),
+    ("presentation-timeline", SMALL, English),
+    ("selection", SMALL, Chinese),
+];
+
+/// A reduced picture's sides.
+const SIDES: [u32; 2] = [80, 45];
+/// How far a part of a reduced pixel's colour may be from what is stored, of 255.
+const TOLERANCE: u8 = 5;
+
+#[test]
+fn golden_screens_look_as_they_are_stored() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/screens");
+    let renew = std::env::var_os("LIFESTREAMS_RENEW").is_some();
+    let mut stage = Stage::new();
+    let mut stale = Vec::new();
+    for (name, window, language) in GOLDEN {
+        let draw = || reduced(&stage.picture(&mut named(name, window)));
+        let drawn = with(language, draw);
+        let path = folder.join(format!("{name}.png"));
+        let stored = load(&path).unwrap_or_default();
+        let apart = drawn.rgba.iter().zip(&stored).map(|(a, b)| a.abs_diff(*b));
+        let (most, at) = apart.zip(0u32..).max().unwrap_or_default();
+        if most <= TOLERANCE && drawn.rgba.len() == stored.len() {
+            continue;
+        }
+        if renew {
+            write_png(&drawn, &path).unwrap();
+        } else {
+            let at = [at / 4 % SIDES[0], at / 4 / SIDES[0]];
+            stale.push(format!(
+                "{name}: {most} of 255 apart at {at:?} of {SIDES:?}"
+            ));
+        }
+    }
+    assert!(
+        stale.is_empty(),
+        "look at them (gallery_of_screens), then LIFESTREAMS_RENEW=1 cargo nextest run \
+         -p window golden: {stale:#?}"
+    );
+    let files = fs::read_dir(folder).unwrap();
+    let files: BTreeSet<_> = files.map(|file| file.unwrap().file_name()).collect();
+    let known = GOLDEN.map(|(name, ..)| format!("{name}.png").into());
+    assert_eq!(files, BTreeSet::from(known), "nothing else is stored");
+}
+
+/// A stored picture's pixels as RGBA, if there is one.
+fn load(path: &Path) -> Option<Vec<u8>> {
+    let mut decoder = png::Decoder::new(BufReader::new(File::open(path).ok()?));
+    decoder.set_transformations(png::Transformations::ALPHA);
+    let mut reader = decoder.read_info().ok()?;
+    let mut rgba = vec![0; reader.output_buffer_size()?];
+    reader.next_frame(&mut rgba).ok()?;
+    Some(rgba)
+}
+
+/// The means of the pixels that each one stands for.
+fn reduced(image: &Image) -> Image {
+    let edge = |axis: usize, at: u32| at * [image.width, image.height][axis] / SIDES[axis];
+    let mut rgba = Vec::new();
+    for (row, column) in (0..SIDES[1]).flat_map(|row| (0..SIDES[0]).map(move |it| (row, it))) {
+        let (mut sum, mut count) = ([0; 3], 0);
+        for y in edge(1, row)..edge(1, row + 1) {
+            for x in edge(0, column)..edge(0, column + 1) {
+                let pixel = image.pixel(x, y);
+                (0..3).for_each(|part| sum[part] += u32::from(pixel[part]));
+                count += 1;
+            }
+        }
+        rgba.extend(sum.map(|sum| ((sum + count / 2) / count) as u8));
+        rgba.push(255);
+    }
+    Image {
+        width: SIDES[0],
+        height: SIDES[1],
+        rgba,
+    }
+}
+
+const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
+
+/// Draws screens, one after another, on one device.
+struct Stage {
+    gpu: Gpu,
+    targets: HashMap<[u32; 2], wgpu::Texture>,
+    /// egui's clock, which never goes back.
+    clock: f64,
+}
+
+impl Stage {
+    fn new() -> Stage {
+        Stage {
+            gpu: lavapipe(),
+            targets: HashMap::new(),
+            clock: 0.0,
+        }
+    }
+
+    /// A screen's picture, once it has come to rest: three soups, and what has become of them, of which ages and
+    /// trails are made.
+    fn picture(&mut self, it: &mut Scenario) -> Image {
+        let pixels = it.window.0;
+        let device = &self.gpu.device;
+        let texture = self
+            .targets
+            .entry(pixels)
+            .or_insert_with(|| target(device, pixels, FORMAT));
+        let mut scene = Scene::new(&self.gpu, FORMAT);
+        let size = it.status.lattices.size;
+        let soups = [1, 2, 3].map(|seed| aged(soup(size, 0.3, seed), 12));
+        let mut lattices: Vec<Lattice> = soups
+            .into_iter()
+            .cycle()
+            .take(it.status.lattices.instances)
+            .collect();
+        let last = if it.options.colour_by == ColourBy::State {
+            0
+        } else {
+            8
+        };
+        for generation in 0..=last {
+            let pictures = FixturePictures::of(lattices.iter().enumerate(), generation);
+            scene.update(&it.frame(), &pictures);
+            if generation < last {
+                lattices = lattices.into_iter().map(|it| aged(it, 1)).collect();
+            }
+        }
+        let view = texture.create_view(&Default::default());
+        it.frames(&mut self.clock, |frame, dialogs, input| {
+            scene.draw(frame, dialogs, input, &view);
+        });
+        let image = read(&self.gpu, texture).unwrap();
+        self.gpu.trouble().unwrap();
+        image
+    }
+}
+
+/// Shelf, presentation, a larger window, Chinese: the letters that they need go with them.
+#[test]
+fn what_is_closed_is_freed() {
+    let stage = Stage::new();
+    let (mut scene, mut clock) = (Scene::new(&stage.gpu, FORMAT), 0.0);
+    let mut held = |name, window: Window| {
+        let texture = target(&stage.gpu.device, window.0, FORMAT);
+        let view = texture.create_view(&Default::default());
+        named(name, window).frames(&mut clock, |frame, dialogs, input| {
+            scene.draw(frame, dialogs, input, &view);
+        });
+        let [width, height] = scene.context().fonts(|fonts| fonts.font_image_size());
+        width * height
+    };
+    let (before, mut more) = (held("panels", SMALL), 0);
+    for (name, window) in [
+        ("shelf", SMALL),
+        ("shelf", SMALL),
+        ("menu-presented", WINDOWS[3]),
+    ] {
+        let during = with(Chinese, || held(name, window));
+        more += usize::from(during > before);
+        let after = held("panels", SMALL);
+        assert!(after <= before, "{after} of {name}");
+    }
+    assert!(more >= 2, "{more}");
+}
+
+#[test]
+fn a_picture_while_a_dialog_is_open_leaves_the_mouse_to_it() {
+    let stage = Stage::new();
+    let mut scene = Scene::new(&stage.gpu, FORMAT);
+    let texture = target(&stage.gpu.device, SMALL.0, FORMAT);
+    let view = texture.create_view(&Default::default());
+    let mut it = named("palette", SMALL);
+    it.pointer = Some([640.0, 300.0]);
+    it.frames(&mut 0.0, |frame, dialogs, input| {
+        scene.draw(frame, dialogs, input, &view);
+    });
+    let is_its = |scene: &Scene| scene.context().egui_wants_pointer_input();
+    assert!(is_its(&scene), "the palette is under the mouse");
+    let frame = it.frame();
+    scene.draw_for_capture(&frame, &view);
+    assert!(is_its(&scene), "and still is");
+    scene.draw(&frame, &mut Dialogs::default(), Default::default(), &view);
+    assert!(!is_its(&scene), "until it is closed");
 }
 
 #[test]
@@ -239,7 +443,7 @@ pub(crate) fn with_screen<T>(name: &str, look: impl FnOnce(&Frame<'_>, Dialogs) 
 fn gallery_of_screens() {
     let directory = std::env::var_os("LIFESTREAMS_GALLERY").expect("LIFESTREAMS_GALLERY=DIRECTORY");
     let only = std::env::var("LIFESTREAMS_SHOT").unwrap_or_default();
-    let mut stage = golden::Stage::new();
+    let mut stage = Stage::new();
     for row in screens::SCREENS {
         for &window in Scenario::new(row, WINDOWS[0]).windows {
             for language in LANGUAGES {
@@ -247,9 +451,8 @@ fn gallery_of_screens() {
                     let mut it = Scenario::new(row, window);
                     let title = it.title(language);
                     if title.contains(&only) {
-                        let path = std::path::Path::new(&directory).join(format!("{title}.png"));
-                        crate::view::picture_file::write_png(&stage.picture(&mut it), &path)
-                            .unwrap();
+                        let path = Path::new(&directory).join(format!("{title}.png"));
+                        write_png(&stage.picture(&mut it), &path).unwrap();
                     }
                 });
             }

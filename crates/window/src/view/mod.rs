@@ -34,13 +34,9 @@ mod toolbar;
 pub(crate) mod widgets;
 
 #[cfg(test)]
-mod accessibility_tests;
-#[cfg(test)]
 mod gallery;
 #[cfg(test)]
 mod pixel_tests;
-#[cfg(test)]
-mod reference;
 
 pub use crate::error::ViewError;
 pub use gpu::list_adapters;

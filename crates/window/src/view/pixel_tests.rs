@@ -1,5 +1,5 @@
-//! The shaders against the CPU reference (`reference.rs`), pixel by pixel, on lavapipe (Mesa's Vulkan in
-//! software), which draws the same everywhere.
+//! The shaders pixel by pixel against what they compute, on the CPU: slow, and easily seen to be right. On lavapipe
+//! (Mesa's Vulkan in software), which draws the same everywhere.
 
 use ColourBy::*;
 use std::sync::LazyLock;
@@ -9,13 +9,13 @@ use crate::view::cell_ages::AgeUpdate;
 use crate::view::gpu::begin_pass;
 use crate::view::layout::Tiling;
 use crate::view::offscreen::{read, target};
-use crate::view::panels::{Panels, PanelsInput, outside};
+use crate::view::panels::{LINES, MIN_PIXELS_FOR_LINES, Panels, PanelsInput, outside};
 use crate::view::picture_file::Image;
-use crate::view::reference::{ReferenceAges, Seen, colour};
 use engine::ReduceRegion;
 use life::{Lattice, Size};
 use session::{PictureSource, TransferChoice};
-use ui::fixtures::{FixturePictures, aged, moved, soup};
+use ui::fixtures::{FixturePictures, aged, soup};
+use ui::theme::{CELL_LINES, reduced, theme, tint};
 use ui::{Camera, ColourBy, ViewOptions, ViewTransform, request};
 
 /// # Panics
@@ -29,6 +29,224 @@ pub(crate) fn lavapipe() -> Gpu {
         "the tests of drawing are for Vulkan"
     );
     gpu
+}
+
+/// Where a lattice is seen: what a panel of so many pixels shows, and what of it goes around the torus.
+#[derive(Clone, Copy)]
+struct Seen<'a> {
+    lattice: &'a Lattice,
+    transform: ViewTransform,
+    panel: [u32; 2],
+}
+
+/// Cells, each with how much of it counts.
+type Cells = Vec<([u32; 2], f64)>;
+
+impl Seen<'_> {
+    /// The cells under a pixel by how much of each is under it, or whole those whose edges are nearest to its
+    /// own; nothing off the lattice.
+    fn under(&self, pixel: [u32; 2], whole: bool) -> Cells {
+        let size = self.lattice.size();
+        let around = self.transform.goes_around(size, self.panel);
+        let lo = self.transform.to_cells(pixel.map(f64::from));
+        let hi = self.transform.to_cells(pixel.map(|at| f64::from(at + 1)));
+        let along = |axis: usize, side: u32| -> Vec<(u32, f64)> {
+            let (mut lo, mut hi) = (lo[axis], hi[axis]);
+            if !around[axis] {
+                (lo, hi) = (lo.max(0.0), hi.min(f64::from(side)));
+            }
+            if hi <= lo {
+                return Vec::new();
+            }
+            let weight = |at: i64| (hi.min(at as f64 + 1.0) - lo.max(at as f64), at);
+            let cells = if whole {
+                let from = ((lo + 0.5).floor() as i64).min(i64::from(side) - 1);
+                from..((hi + 0.5).floor() as i64).max(from + 1)
+            } else {
+                lo.floor() as i64..hi.ceil() as i64
+            };
+            let cells = cells.map(|at| if whole { (1.0, at) } else { weight(at) });
+            let cells = cells.map(|(part, at)| (at.rem_euclid(side.into()) as u32, part));
+            cells.collect()
+        };
+        let (columns, rows) = (along(0, size.width()), along(1, size.height()));
+        let row = |&(y, part): &(u32, f64)| {
+            let cells = columns
+                .iter()
+                .map(move |(x, other)| ([*x, y], part * other));
+            cells.collect::<Vec<_>>()
+        };
+        rows.iter().flat_map(row).collect()
+    }
+
+    /// The share of live cells under a pixel; `None` off the lattice.
+    fn density(&self, pixel: [u32; 2]) -> Option<f64> {
+        let alive = |[x, y]: [u32; 2]| f64::from(u8::from(self.lattice.get(x, y)));
+        mean(&self.under(pixel, false), alive)
+    }
+
+    /// The colour of a pixel, with the lines between cells.
+    fn colour(&self, pixel: [u32; 2], instance: usize, options: &ViewOptions) -> [f64; 3] {
+        let plain = colour(self.density(pixel), self.transform.scale, instance, options);
+        self.with_lines(plain, pixel, options)
+    }
+
+    fn with_lines(&self, colour: [f64; 3], pixel: [u32; 2], options: &ViewOptions) -> [f64; 3] {
+        let ViewTransform { origin, scale } = self.transform;
+        if !options.grid_lines || scale < MIN_PIXELS_FOR_LINES {
+            return colour;
+        }
+        let line = |axis: usize| {
+            let size = self.lattice.size();
+            let side = f64::from([size.width(), size.height()][axis]);
+            let cell = |at: f64| (origin[axis] + (at + 0.01) / scale).floor();
+            let at = f64::from(pixel[axis]);
+            let here = cell(at);
+            match (here == cell(at - 1.0), here.rem_euclid(side) % 10.0 == 0.0) {
+                (true, _) => 0.0,
+                (_, true) => 2.0,
+                _ => 1.0,
+            }
+        };
+        let strength = f64::from(LINES) * f64::max(line(0), line(1));
+        mix(colour, rgb_of(CELL_LINES), strength)
+    }
+}
+
+/// The share of something under a pixel; `None` off the lattice.
+fn mean(cells: &Cells, of: impl Fn([u32; 2]) -> f64) -> Option<f64> {
+    let whole: f64 = cells.iter().map(|(_, part)| part).sum();
+    let sum: f64 = cells.iter().map(|&(cell, part)| of(cell) * part).sum();
+    (whole > 0.0).then(|| sum / whole)
+}
+
+fn rgb_of(colour: [f32; 4]) -> [f64; 3] {
+    [0, 1, 2].map(|channel| f64::from(colour[channel]) * 255.0)
+}
+
+fn mix(a: [f64; 3], b: [f64; 3], t: f64) -> [f64; 3] {
+    [0, 1, 2].map(|c| a[c] + (b[c] - a[c]) * t)
+}
+
+fn along(ramp: &[[f32; 4]; 9], t: f64) -> [f64; 3] {
+    let below = ((t * 8.0) as usize).min(7);
+    let ends = [rgb_of(ramp[below]), rgb_of(ramp[below + 1])];
+    mix(ends[0], ends[1], t * 8.0 - below as f64)
+}
+
+/// As [`brightness`](ui::theme::brightness) and the shader.
+fn brightness(density: f64, scale: f64) -> f64 {
+    let share = density.clamp(0.0, 1.0);
+    let contrast = 1.0 - (-(share / 0.12).powf(1.4)).exp();
+    let strong = contrast.max(0.6 * share.sqrt());
+    share + (strong - share) * f64::from(reduced(1.0 / scale))
+}
+
+/// The colour of a density.
+fn colour(density: Option<f64>, scale: f64, instance: usize, options: &ViewOptions) -> [f64; 3] {
+    let Some(density) = density else {
+        return rgb_of(outside(options));
+    };
+    let theme = theme(options.theme);
+    let t = brightness(density, scale);
+    if theme.tinted {
+        return mix(rgb_of(theme.ramp[0]), rgb_of(tint(instance)), t);
+    }
+    along(&theme.ramp, t)
+}
+
+/// How long each cell of a lattice has been alive or dead, as the shader counts it.
+struct ReferenceAges {
+    bytes: Vec<u8>,
+    width: u32,
+}
+
+impl ReferenceAges {
+    /// Of a first picture.
+    fn of(lattice: &Lattice) -> ReferenceAges {
+        let cells = lattice.size().cells() as usize;
+        let mut ages = ReferenceAges {
+            bytes: vec![0; cells],
+            width: lattice.size().width(),
+        };
+        ages.turn(lattice, AgeUpdate::Reset);
+        ages
+    }
+
+    /// Goes on to another picture.
+    fn turn(&mut self, lattice: &Lattice, turn: AgeUpdate) {
+        for (at, byte) in self.bytes.iter_mut().enumerate() {
+            let alive = lattice.get(at as u32 % self.width, at as u32 / self.width);
+            let was = *byte >= 128;
+            let step = match turn {
+                AgeUpdate::Advance(by) => by,
+                AgeUpdate::Reset => 0,
+            };
+            *byte = match (turn, alive, was) {
+                (AgeUpdate::Reset, false, _) => 0,
+                (AgeUpdate::Reset, true, _) | (_, true, false) => 128,
+                (_, true, true) => byte.saturating_add(step),
+                (AgeUpdate::Advance(0), false, true) => 0, // an edit's
+                (_, false, true) => 127,
+                (_, false, false) => byte.saturating_sub(step),
+            };
+        }
+    }
+
+    /// Generations since the cell was born, if it is alive; else since it died, if it was.
+    fn at(&self, [x, y]: [u32; 2]) -> Result<u8, Option<u8>> {
+        match self.bytes[(y * self.width + x) as usize] {
+            0 => Err(None),
+            byte if byte < 128 => Err(Some(127 - byte)),
+            byte => Ok(byte - 128),
+        }
+    }
+
+    /// The colour of a pixel.
+    fn colour(
+        &self,
+        seen: Seen<'_>,
+        pixel: [u32; 2],
+        instance: usize,
+        options: &ViewOptions,
+    ) -> [f64; 3] {
+        let scale = seen.transform.scale;
+        let whole = 1.0 / scale >= 2.0;
+        let cells = seen.under(pixel, whole);
+        let alive = |cell| f64::from(u8::from(self.at(cell).is_ok()));
+        let Some(density) = mean(&cells, alive) else {
+            return rgb_of(outside(options));
+        };
+        let (theme, tint) = (theme(options.theme), tint(instance));
+        let background = rgb_of(theme.ramp[0]);
+        let live = brightness(density, scale);
+        let own = |of: [f64; 3], tinted: [f64; 3]| if theme.tinted { tinted } else { of };
+        if options.colour_by == ColourBy::History {
+            let reduced = f64::from(reduced(1.0 / scale));
+            let lately = |cell| match self.at(cell) {
+                Err(Some(since)) => f64::from(127 - since) / 127.0,
+                Err(None) => 0.0,
+                Ok(age) => reduced * f64::from(127 - age) / 127.0,
+            };
+            let heat = mean(&cells, lately).unwrap();
+            let glow = 0.35 + 0.3 * reduced;
+            let colour = own(rgb_of(theme.trail), mix(background, rgb_of(tint), glow));
+            let top = own(rgb_of(theme.ramp[8]), rgb_of(tint));
+            return mix(mix(background, colour, heat), top, live);
+        }
+        let ages = |of: fn(u8) -> f64| {
+            let aged = |cell| self.at(cell).map_or(0.0, of);
+            mean(&cells, aged).unwrap() / density.max(1e-6)
+        };
+        let age = if whole {
+            (ages(f64::from) + 1.0).log2() / 7.0
+        } else {
+            ages(|age| f64::from(age + 1).log2() / 7.0)
+        };
+        let youngest = rgb_of(theme.ages[0]);
+        let top = own(along(&theme.ages, age), mix(youngest, rgb_of(tint), age));
+        mix(background, top, live)
+    }
 }
 
 const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
@@ -269,23 +487,29 @@ fn a_reduced_view_is_drawn_as_the_bits_are_or_a_texel_a_pixel() {
     let (size, panel) = (size(600, 400), [122, 81]);
     let lattices: Vec<_> = (0..5).map(|seed| soup(size, 0.2, seed)).collect();
     let options = ViewOptions::default();
-    let mut camera = Camera::default();
-    for zoom in [1.6, 40.0] {
+    // At a place of its own, and across both edges: the other side lies beyond.
+    for (zoom, moves) in [
+        (1.6, None),
+        (1.6, Some(0.5)),
+        (64.0, None),
+        (64.0, Some(0.5)),
+    ] {
+        let mut camera = Camera::default();
         camera.zoom_at(zoom, [30.0, 60.0], size, panel);
-        let transform = camera.target_transform(size, panel);
+        let mut transform = camera.target_transform(size, panel);
+        if let Some(part) = moves {
+            let seen = panel.map(|side| part * f64::from(side) / transform.scale);
+            transform.origin = [600.0 - seen[0].round(), 400.0 - seen[1].round()];
+            assert_eq!(transform.pieces(size, panel).len(), 4, "{transform:?}");
+        }
         let place = (panel, 3, transform);
         let region = region((size, 5), place, 8192);
         let pictures = FixturePictures::views(&lattices, region);
-        let image = draw(
-            (5, size),
-            place,
-            Else {
-                max_layers: Some(2),
-                ..Default::default()
-            },
-            &options,
-            &[&pictures],
-        );
+        let other = Else {
+            max_layers: Some(2),
+            ..Else::default()
+        };
+        let image = draw((5, size), place, other, &options, &[&pictures]);
         if transform.scale >= 1.0 {
             assert_cells(&image, &lattices, place, &options, 1.0);
             continue;
@@ -300,72 +524,19 @@ fn a_reduced_view_is_drawn_as_the_bits_are_or_a_texel_a_pixel() {
             colour(Some(share), transform.scale, instance, &options)
         });
     }
-    // It stays on its cells while the camera moves on.
+    // It stays on its cells while the camera moves on, and beyond an edge.
     let size = self::size(64, 64);
-    let whole = (
-        [64, 64],
-        1,
-        Camera::default().target_transform(size, [64, 64]),
-    );
+    let panel = [64, 64];
+    let whole = (panel, 1, Camera::default().target_transform(size, panel));
     let lattices = [soup(size, 0.1, 7)];
     let pictures = FixturePictures::views(&lattices, region((size, 1), whole, 8192));
-    let mut camera = Camera::default();
-    camera.zoom_at(2.0, [0.0, 64.0], size, [64, 64]);
-    let place = ([64, 64], 1, camera.target_transform(size, [64, 64]));
-    let image = draw((1, size), place, Else::default(), &options, &[&pictures]);
-    assert_cells(&image, &lattices, place, &options, 1.0);
-}
-
-#[test]
-fn a_view_across_both_edges_is_drawn_as_one_that_crosses_none() {
-    let (size, panel) = (size(600, 400), [122, 81]);
-    let lattices: Vec<_> = (0..3).map(|seed| soup(size, 0.2, seed)).collect();
-    let options = ViewOptions::default();
-    // Less than a pixel per cell, more, many, and fewer texels than pixels.
-    for (zoom, side) in [(2.0, 8192), (8.0, 8192), (60.0, 8192), (2.0, 48)] {
+    for pixels in [[0.0, 0.0], [40.0, -30.0]] {
         let mut camera = Camera::default();
-        camera.zoom(zoom, size, panel);
-        let plain = camera.target_transform(size, panel);
-        assert_eq!(plain.pieces(size, panel).len(), 1);
-        // So far that the edges come to the panel's middle.
-        let middle = plain.to_cells([61.0, 40.5]).map(|at| at as u32);
-        let by = [600 - middle[0], 400 - middle[1]];
-        let beyond = |transform: ViewTransform| ViewTransform {
-            origin: [0, 1].map(|axis| {
-                let side = [600.0, 400.0][axis];
-                (transform.origin[axis] + f64::from(by[axis])).rem_euclid(side)
-            }),
-            ..transform
-        };
-        let across: Vec<_> = lattices.iter().map(|of| moved(of, by)).collect();
-        let view = |transform: ViewTransform, lattices: &[Lattice]| {
-            let region = region((size, 3), (panel, 2, transform), side);
-            FixturePictures::views(lattices, region)
-        };
-        let views = [view(plain, &lattices), view(beyond(plain), &across)];
-        // As it was asked for; and where the camera has moved on, with no other view yet.
-        for (pixels, pieces) in [([0.0, 0.0], 4), ([33.0, -20.0], 4), ([-90.0, 70.0], 1)] {
-            camera.centre_on([300.0, 200.0], size, panel);
-            camera.pan(pixels, size, panel);
-            let transform = camera.target_transform(size, panel);
-            let found = beyond(transform).pieces(size, panel).len();
-            assert_eq!(found, pieces, "{transform:?}");
-            let of = |transform, view| {
-                draw(
-                    (3, size),
-                    (panel, 2, transform),
-                    Else::default(),
-                    &options,
-                    &[view],
-                )
-            };
-            let images = [of(transform, &views[0]), of(beyond(transform), &views[1])];
-            let pairs = images[0].rgba.iter().zip(&images[1].rgba);
-            let most = pairs.map(|(a, b)| a.abs_diff(*b)).max();
-            assert!(most <= Some(1), "zoom {zoom}, {pixels:?}: {most:?} apart");
-            let lit = images[1].rgba.iter().any(|&part| part > 128);
-            assert!(lit, "zoom {zoom}, {pixels:?}: something is seen");
-        }
+        camera.zoom_at(2.0, [0.0, 64.0], size, panel);
+        camera.pan(pixels, size, panel);
+        let place = (panel, 1, camera.target_transform(size, panel));
+        let image = draw((1, size), place, Else::default(), &options, &[&pictures]);
+        assert_cells(&image, &lattices, place, &options, 1.0);
     }
 }
 
@@ -395,32 +566,6 @@ fn one_alone_is_drawn_and_a_new_size_replaces_the_old() {
     }
 }
 
-/// Pictures of some of the instances, of a generation.
-struct Pieces(u64, Vec<(usize, Lattice)>);
-
-impl PictureSource for Pieces {
-    fn visit_newer(
-        &self,
-        seen: &mut [u64],
-        draw: &mut dyn FnMut(usize, &session::Picture, &[u32]),
-    ) {
-        for (instance, lattice) in &self.1 {
-            let instance = *instance;
-            seen[instance] += 1;
-            let picture = session::Picture {
-                sequence: seen[instance],
-                generation: self.0,
-                region: None,
-                slot: engine::Slot(0),
-                words: lattice.words().len(),
-                cells: false,
-                edits: 0,
-            };
-            draw(instance, &picture, lattice.words());
-        }
-    }
-}
-
 #[test]
 fn ages_and_trails_are_as_modelled_in_every_theme_and_at_every_scale() {
     let size = size(45, 33);
@@ -430,7 +575,7 @@ fn ages_and_trails_are_as_modelled_in_every_theme_and_at_every_scale() {
         now[4].set(x, y, true);
     }
     let mut ages: Vec<_> = now.iter().map(ReferenceAges::of).collect();
-    let mut rounds = vec![Pieces(0, now.iter().cloned().enumerate().collect())];
+    let mut rounds = vec![FixturePictures::bits(&now)];
     // Each advances by as many generations at once as its number says.
     for generation in 1..=140 {
         let due: Vec<usize> = (0..5).filter(|at| generation % (at + 1) == 0).collect();
@@ -438,8 +583,8 @@ fn ages_and_trails_are_as_modelled_in_every_theme_and_at_every_scale() {
             now[at] = aged(now[at].clone(), at + 1);
             ages[at].turn(&now[at], AgeUpdate::Advance(at as u8 + 1));
         }
-        let pictures = due.into_iter().map(|at| (at, now[at].clone()));
-        rounds.push(Pieces(generation as u64, pictures.collect()));
+        let pictures = due.into_iter().map(|at| (at, &now[at]));
+        rounds.push(FixturePictures::of(pictures, generation as u64));
     }
     // An edit leaves no trail, pictures may lie far apart, and one is set back.
     let mut edited = now[1].clone();
@@ -451,8 +596,11 @@ fn ages_and_trails_are_as_modelled_in_every_theme_and_at_every_scale() {
         (3, 0, soup(size, 0.3, 99), AgeUpdate::Reset),
     ] {
         ages[at].turn(&lattice, update);
-        now[at] = lattice.clone();
-        rounds.push(Pieces(generation, vec![(at, lattice)]));
+        now[at] = lattice;
+        rounds.push(FixturePictures::of(
+            [(at, &now[at])].into_iter(),
+            generation,
+        ));
     }
     assert_eq!(ages[4].at([3, 3]), Ok(127));
     let mut cells = (0..45).flat_map(|x| (0..33).map(move |y| [x, y]));

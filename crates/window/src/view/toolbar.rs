@@ -218,21 +218,11 @@ fn under_pointer(it: &Sources<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
-
-    use ui::{Drawing, ViewOptions};
+    use crate::view::gallery::with_screen;
 
     #[test]
     fn while_the_window_is_recorded_its_button_says_for_how_long() {
-        let status = ui::fixtures::status(4, life::Size::new(64, 64).unwrap());
-        let drawing = Drawing {
-            recording: Some(Duration::from_secs(75)),
-            ..Drawing::default()
-        };
-        let buttons = buttons(&Sources {
-            drawing: &drawing,
-            ..Frame::plain(&status, &ViewOptions::default()).sources
-        });
+        let buttons = with_screen("pencil", |frame| buttons(&frame.sources));
         assert_eq!(buttons[12].2, "Stop 1:15");
     }
 }

@@ -329,4 +329,19 @@ fn hold_focus(widget: &Response) {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_list_of_actions_is_open_at_a_time() {
+        let help = || Dialog::Help(Picker::default());
+        let mut dialogs = Dialogs::of(Dialog::Menu(Picker::default()));
+        dialogs.toggle(Dialog::Shelf(Picker::default()));
+        dialogs.toggle(help());
+        dialogs.close_top();
+        assert_eq!(dialogs.open, [Dialog::Shelf(Picker::default())]);
+        dialogs.toggle(help());
+        dialogs.toggle(help());
+        assert_eq!(dialogs.open.len(), 1);
+    }
+}

@@ -2,13 +2,14 @@
 
 use SidePanel::*;
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use egui::{Rect, pos2, vec2};
 
-use crate::view::gallery::{Row, Scenario, WINDOWS, Window};
+use crate::view::gallery::{Row, Scenario, Window};
 use crate::view::layout::PixelRect;
 use crate::view::{Dialog, FileDialog, FileTask, Form, Picker, recording};
-use engine::kernels::{self, OwnCode};
+use engine::kernels::{self, KERNELS, OwnCode};
 use engine::{HostMemory, Kernel};
 use lang::tr;
 use lesson::EXERCISES;
@@ -19,7 +20,7 @@ use session::{
 };
 use ui::actions::{Setting, Topic};
 use ui::code_editor::{Code, Findings};
-use ui::figures::{KERNEL, ROUND};
+use ui::figures::{GRID, KERNEL, ROUND};
 use ui::fixtures::{
     DEVICE, comparison, effect, isolated, lecture_screen, lesson_page, recorded,
     round_with_block_timestamps, speedup_page, waited_round,
@@ -27,8 +28,10 @@ use ui::fixtures::{
 use ui::{CodeEditor, ColourBy, Ghost, InterfaceScale, LessonPage, LessonScreen, SidePanel, Tool};
 use workshop::{CompilerError, Facts, Fault, Right};
 
-const SMALL: &[Window] = &[([800, 500], 1.0), ([800, 500], 2.0), ([640, 400], 1.0)];
-const ODD: &[Window] = &[
+/// A window in which all of a screen is seen without scrolling.
+pub(super) const WHOLE: &[Window] = &[([1280, 800], 1.0)];
+pub(super) const SMALL: &[Window] = &[([800, 500], 1.0), ([800, 500], 2.0), ([640, 400], 1.0)];
+pub(super) const ODD: &[Window] = &[
     ([800, 500], 1.0),
     ([700, 1100], 1.0),
     ([480, 900], 1.0),
@@ -67,7 +70,11 @@ pub(super) const SCREENS: &[Row] = &[
         adapter.software = true;
     }),
     ("recorded-on-the-cpu", |it| {
-        it.windows = &WINDOWS[..1];
+        // A class without a GPU has to find the key of recorded rounds, with any kernel.
+        it.windows = WHOLE;
+        it.contents.drawing.adapter = None;
+        let longest = KERNELS.iter().max_by_key(|it| it.title.len());
+        it.status.setting.kernel = longest.unwrap();
         it.options.colour_by = ColourBy::History;
         it.status.clock.oldest = Some(0);
         it.status.engine.name = "cpu";
@@ -150,6 +157,7 @@ pub(super) const SCREENS: &[Row] = &[
     ("pencil", |it| {
         it.grid(1, 256, 256);
         (it.status.clock.running, it.status.clock.waiting_edits) = (false, 2);
+        it.contents.drawing.recording = Some(Duration::from_secs(75));
         it.options.grid_lines = true;
         it.zoom(8.0, [350.0; 2]);
         it.contents.edit_overlay.tool = Tool::Pencil;
@@ -200,7 +208,13 @@ pub(super) const SCREENS: &[Row] = &[
         it.grid(256, 64, 64);
         it.options.timeline = true;
     }),
-    ("blocks", |it| it.stamp()),
+    ("blocks", |it| {
+        it.options.timeline = true;
+        let lab = &mut it.status.lab;
+        (lab.block_timestamps, lab.timestamp_overhead) = (true, Some(1.03));
+        it.calibrate(0.05);
+        it.round = |streams| round_with_block_timestamps(streams, 132);
+    }),
     ("causes-several", |it| {
         it.contents.timeline.frozen = true;
         it.beside(Causes);
@@ -283,7 +297,8 @@ pub(super) const SCREENS: &[Row] = &[
             error(19, undeclared),
             error(24, "expected ';' before '}' token"),
         ];
-        it.find(Fault::DoesNotCompile { errors, more: 2 });
+        let fault = Fault::DoesNotCompile { errors, more: 2 };
+        it.check(Some(Err(Box::new(fault))));
     }),
     ("editor-kernel-right", |it| {
         let facts = Facts {
@@ -316,6 +331,9 @@ pub(super) const SCREENS: &[Row] = &[
     }),
     // Dialogs.
     ("help", |it| it.open(Dialog::Help(Picker::default()))),
+    ("help-typed", |it| {
+        it.open(Dialog::Help(Picker::new("panel", 0)))
+    }),
     ("palette", |it| it.open(palette(""))),
     ("palette-refused", |it| {
         it.grid(1, 256, 256);
@@ -354,9 +372,10 @@ pub(super) const SCREENS: &[Row] = &[
         )));
     }),
     ("prompt-rule", |it| {
-        it.open(Dialog::Form(Form::prompt(Setting::Rule, "HiLife".into())));
+        it.open(Dialog::Form(Form::prompt(Setting::Rule, "Hi".into())));
     }),
     ("shelf", |it| it.open(Dialog::Shelf(Picker::default()))),
+    ("popup-grid", |it| it.open(popup(GRID, [900.0, 200.0]))),
     ("popup-kernel", |it| it.open(popup(KERNEL, [1000.0, 560.0]))),
     ("popup-presentation", |it| {
         it.options.presentation = true;
@@ -444,15 +463,6 @@ impl Scenario {
         self.status.lab.last_effect = Some(effect());
     }
 
-    /// The timeline with the blocks of a round.
-    fn stamp(&mut self) {
-        self.options.timeline = true;
-        let lab = &mut self.status.lab;
-        (lab.block_timestamps, lab.timestamp_overhead) = (true, Some(1.03));
-        self.calibrate(0.05);
-        self.round = |streams| round_with_block_timestamps(streams, 132);
-    }
-
     /// A device whose ladder is recorded, and 'planar' on it.
     fn climb(&mut self) {
         self.beside(Ladder);
@@ -472,10 +482,6 @@ impl Scenario {
         let editor = &mut self.contents.editor;
         *editor = CodeEditor::of_kernel(rung("shared"));
         editor.findings = checked.map(Findings::of_checked);
-    }
-
-    fn find(&mut self, fault: Fault) {
-        self.check(Some(Err(Box::new(fault))));
     }
 }
 

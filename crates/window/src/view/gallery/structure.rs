@@ -1,25 +1,39 @@
 //! One rule over every screen, in its windows and in both languages, looked at without a GPU: nothing is cut and
 //! nothing lies over anything, every text stands out from what is beneath it and is in the language, everything
-//! has a name and is said once, and where nothing changes nothing moves and nothing is painted again.
+//! has a name and is said once, and where nothing changes nothing moves and nothing is painted again. Then what
+//! a screen reader hears of some, and what it can do.
 //!
 //! Shapes come in the order in which they are painted. A card (help, a dialog, a tip) may lie over
 //! what was painted before it; nothing else may.
 
+use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
 use std::time::Duration;
 
-use egui::accesskit::{Action, Node, NodeId, Role};
+use egui::accesskit::Action::Click;
+use egui::accesskit::{Node, NodeId, Role, Toggled};
 use egui::epaint::TextShape;
-use egui::{Color32, FontFamily, Pos2, Rect, Shape, accesskit_root_id};
+use egui::{Color32, Event, FontFamily, ImeEvent, Key, Pos2, Rect, Shape, accesskit_root_id};
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT, Queryable};
 
-use crate::view::gallery::{LANGUAGES, Painted, Scenario, WINDOWS, named, screens::SCREENS};
+use crate::view::dialogs::{Dialogs, UiRequest};
+use crate::view::frame::lay_over;
+use crate::view::gallery::screens::{ODD, SCREENS, SMALL, WHOLE};
+use crate::view::gallery::{LANGUAGES, Painted, Row, Scenario, WINDOWS, named};
+use crate::view::style::{self, install_fonts};
 use crate::view::layout::WindowLayout;
+use crate::view::over_panels::minimap;
 use crate::view::scene::context;
+use crate::view::widgets::take_requests;
 use engine::kernels::KERNELS;
-use lang::{Language, tr};
+use lang::Language;
 use session::Streams;
 use test_support::with;
-use ui::theme::{COUNT, Palette, contrast, floats};
+use ui::Camera;
+use ui::fixtures::contrast;
+use ui::theme::{COUNT, Palette, floats};
 
 /// Points that count as no overlap and no cut: the room around letters. They have a pixel of it on each
 /// side, which are more points where the interface is small.
@@ -42,6 +56,8 @@ struct Looking<'a> {
     room: f32,
     /// Whether texts are to be in no other language than this one, if there is such a rule.
     only: Option<Language>,
+    /// Whether all of it must be seen without scrolling.
+    is_whole: bool,
     /// Whether everything so far lies under a dialog.
     carded: bool,
     cards: Vec<Rect>,
@@ -102,7 +118,8 @@ impl Looking<'_> {
     fn place(&mut self, text: &str, rect: Rect, clip: Rect) {
         // As the lists of dialogs do, and texts of several lines.
         let is_long = self.carded || text.contains('\n') || clip.height() >= MIN_SCROLLED;
-        let scrolls = is_long && clip.height() < self.screen.height() - 1.0;
+        let is_part = clip.height() < self.screen.height() - 1.0;
+        let scrolls = is_long && is_part && !self.is_whole;
         let shown = rect.intersect(clip);
         if !shown.is_positive() && scrolls {
             return;
@@ -195,8 +212,9 @@ const SAME: &str = "
 ";
 
 /// Screens with what a user wrote or that keeps its English names: code, patterns, lessons.
-const WRITTEN: [&str; 8] = [
+const WRITTEN: [&str; 9] = [
     "editor",
+    "help-typed",
     "ladder-source",
     "lecture",
     "lesson",
@@ -236,7 +254,7 @@ fn check_names(nodes: &[(NodeId, Node)], wrong: &mut Vec<String>) {
         let name = name.unwrap_or_default();
         let bounds = node.bounds().unwrap_or_default();
         // A scroll bar is called what it is.
-        let acts = node.supports_action(Action::Click) && role != Role::ScrollBar;
+        let acts = node.supports_action(Click) && role != Role::ScrollBar;
         let is_nameless = name.is_empty() && node.labelled_by().is_empty();
         let is_empty = bounds.width() <= 0.0 || bounds.height() <= 0.0;
         if (acts || role == Role::Button) && (is_nameless || is_empty || role == Role::Unknown) {
@@ -280,15 +298,6 @@ fn places(layout: &WindowLayout) -> Vec<Rect> {
     places.map(|rect| layout.points(rect)).collect()
 }
 
-/// In points, how long a panel's longer side must be.
-fn least_side(instances: usize) -> f64 {
-    match instances {
-        0..=17 => 40.0,
-        18..=64 => 24.0,
-        _ => 8.0,
-    }
-}
-
 /// The texts without a number, and where they are.
 fn labels(painted: &Painted) -> Vec<(String, Pos2)> {
     let shapes = painted
@@ -314,6 +323,7 @@ fn faults(it: &mut Scenario, context: &egui::Context, clock: &mut f64) -> Vec<St
         screen,
         room: SLACK.max(2.0 * screen.width() / it.window.0[0] as f32),
         only: Some(lang::language()).filter(|_| !is_written),
+        is_whole: it.windows == WHOLE,
         carded: false,
         cards: Vec::new(),
         backgrounds: Vec::new(),
@@ -357,8 +367,12 @@ fn faults(it: &mut Scenario, context: &egui::Context, clock: &mut f64) -> Vec<St
         }
     }
     let panel = layout.tiling.panel;
-    let small = f64::from(it.window.1) * least_side(it.status.lattices.instances);
-    if f64::from(panel[0].max(panel[1])) < small {
+    let least = match it.status.lattices.instances {
+        0..=17 => 40.0,
+        18..=64 => 24.0,
+        _ => 8.0,
+    };
+    if (panel[0].max(panel[1]) as f32) < it.window.1 * least {
         wrong.push(format!("panels of {panel:?} pixels"));
     }
     if it.window == WINDOWS[0] {
@@ -379,62 +393,275 @@ fn faults(it: &mut Scenario, context: &egui::Context, clock: &mut f64) -> Vec<St
 
 #[test]
 fn every_screen_is_whole_legible_named_and_at_rest() {
-    let mut all = Vec::new();
-    for row in SCREENS {
-        for &window in Scenario::new(row, WINDOWS[0]).windows {
-            all.extend(LANGUAGES.map(|language| (window, language, row)));
-        }
-    }
-    // Window by window, so that type of a size is made once.
-    all.sort_by_key(|((pixels, scale), language, _)| {
-        (
-            *pixels,
-            (100.0 * scale) as u32,
-            *language == Language::Chinese,
-        )
-    });
     let mut wrong = BTreeSet::new();
-    for (number, alike) in all.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).enumerate() {
+    let seen = SCREENS
+        .iter()
+        .map(|row| (row, Scenario::new(row, WINDOWS[0]).windows));
+    let seen = Vec::from_iter(seen);
+    // Window by window, so that type of a size is made once.
+    let windows = [&WINDOWS[..], SMALL, &ODD[1..], WHOLE].concat(); // its first one is small, too
+    for (number, window) in windows.into_iter().enumerate() {
         let (context, mut clock) = (context(), 0.0);
         context.enable_accesskit();
-        for &(window, language, row) in alike {
-            with(language, || {
-                let mut it = Scenario::new(row, window);
-                it.options.theme = number % COUNT;
-                let title = it.title(language);
-                let faults = faults(&mut it, &context, &mut clock);
-                wrong.extend(faults.into_iter().map(|fault| format!("{title}: {fault}")));
-            });
+        for language in LANGUAGES {
+            for (row, _) in seen.iter().filter(|it| it.1.contains(&window)) {
+                with(language, || {
+                    let mut it = Scenario::new(row, window);
+                    // Each theme in a usual window.
+                    it.options.theme = (2 * number + language as usize) % COUNT;
+                    let title = it.title(language);
+                    let faults = faults(&mut it, &context, &mut clock);
+                    wrong.extend(faults.into_iter().map(|fault| format!("{title}: {fault}")));
+                });
+            }
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// It names the key of recorded rounds, which a class without a GPU has to find.
-#[test]
-fn the_compute_devices_note_needs_no_scrolling_at_1280_by_800() {
-    let (context, mut clock) = (context(), 0.0);
-    for (language, kernel) in LANGUAGES
-        .iter()
-        .flat_map(|it| KERNELS.iter().map(move |k| (it, k)))
-    {
-        with(*language, || {
-            let mut it = named("recorded-on-the-cpu", ([1280, 800], 1.0));
-            it.status.setting.kernel = kernel;
-            let note = tr!(
-                "{driver}; {key}: rounds recorded on a GPU",
-                driver = it.status.engine.devices[0].driver,
-                key = "J"
-            );
-            let painted = it.painted(&context, &mut clock);
-            let in_view = painted.shapes.iter().any(|painted| match &painted.shape {
-                Shape::Text(text) if text.galley.text() == note => {
-                    let rect = painted.shape.visual_bounding_rect();
-                    painted.clip_rect.expand(SLACK).contains_rect(rect)
-                }
-                _ => false,
-            });
-            assert!(in_view, "{} in {language:?}: {note}", kernel.name);
+/// What the interface asks for, and the dialogs that are open.
+struct Heard {
+    requests: RefCell<Vec<UiRequest>>,
+    dialogs: RefCell<Dialogs>,
+}
+
+/// The screen of this name in a usual window, before a screen reader.
+fn heard<T>(name: &str, look: impl FnOnce(&mut Harness<'_>, &Heard) -> T) -> T {
+    let mut it = named(name, WINDOWS[0]);
+    let heard = Heard {
+        requests: RefCell::default(),
+        dialogs: RefCell::new(std::mem::take(&mut it.dialogs)),
+    };
+    let frame = &it.frame();
+    let (palette, place) = (frame.palette(), frame.layout());
+    let mut harness = Harness::builder()
+        .with_size(frame.rect().size())
+        .allow_missing_glyphs()
+        .with_context_setup(move |context| {
+            install_fonts(context);
+            style::apply_style(context, &palette);
+        })
+        .build_ui(|ui| {
+            let dialogs = &mut heard.dialogs.borrow_mut();
+            lay_over(ui.ctx(), frame, place.as_ref(), dialogs);
+            let asked = take_requests(ui.ctx());
+            heard.requests.borrow_mut().extend(asked);
         });
+    harness.run_steps(2);
+    look(&mut harness, &heard)
+}
+
+/// Screens of which is stored what each says, what each of its buttons asks for, and what is asked for
+/// while these are typed: texts, and keys by their names.
+const STORED: [(&str, &str); 27] = [
+    ("panels", ""),
+    ("pencil", ""),
+    ("presentation", ""),
+    ("comparison-differ-all", ""),
+    ("lecture", ""),
+    ("lab-refused", ""),
+    ("ladder", ""),
+    ("ladder-source", ""),
+    ("population", ""),
+    ("causes-several", ""),
+    ("editor-predicted", "//"),
+    ("editor-exercise", ""),
+    ("editor-kernel", ""),
+    ("editor-kernel-error", ""),
+    ("editor-race", ""),
+    ("failed", ""),
+    ("help-typed", ""),
+    ("lesson-failed", ""),
+    ("lesson-speedup", ""),
+    ("menu-presented", ""),
+    ("open-a-file", "a.rle Enter b Enter"),
+    ("palette-refused", "Enter"),
+    ("popup-grid", "17 Enter"),
+    ("popup-kernel", "Up Enter"),
+    ("popup-panel", ""),
+    ("prompt-rule", "Enter ghlife Enter"),
+    ("timeline-changed", ""),
+];
+
+/// A line for each thing that a screen reader finds: its role, its name, its state, its tip, and what a
+/// click asks for.
+fn spoken(name: &str, harness: &mut Harness<'_>, heard: &Heard) -> String {
+    let mut lines = Vec::new();
+    let mut clickable = Vec::new();
+    for node in harness.query_all_by(|_| true) {
+        let node = node.accesskit_node();
+        let name = match node.role() {
+            Role::Label => node.value(),
+            _ => node.label(),
+        };
+        // What is hidden, with all that is in it, is in the tree and not read.
+        let mut within = std::iter::successors(Some(node), |it| it.parent());
+        let is_hidden = within.any(|it| it.is_hidden());
+        let Some(name) = name.filter(|name| !name.is_empty() && !is_hidden) else {
+            continue;
+        };
+        let mut line = format!("{:?} '{name}'", node.role());
+        if node.is_disabled() {
+            line += " disabled";
+        }
+        match (node.toggled(), node.is_selected()) {
+            (Some(Toggled::True), _) | (_, Some(true)) => line += " on",
+            (Some(_), _) => line += " off",
+            _ => {}
+        }
+        if let Some(tip) = node.description().filter(|tip| *tip != name) {
+            line += &format!(" | {tip}");
+        }
+        if node.data().supports_action(Click) && !node.is_disabled() && node.role() != Role::Label {
+            clickable.push((lines.len(), node.role(), name));
+        }
+        lines.push(line);
+    }
+    let has_dialog = heard.dialogs.borrow().takes_keys();
+    for (line, role, label) in clickable {
+        let first = harness.query_all_by_role_and_label(role, &label).next();
+        first.expect("it was there").click_accesskit();
+        harness.run_steps(2);
+        for request in heard.requests.take() {
+            lines[line] += &match request {
+                UiRequest::Change(settings, _) => format!(" -> change {settings:?}"),
+                request => format!(" -> {request:?}"),
+            };
+        }
+        // A click may have closed it.
+        if has_dialog {
+            heard.dialogs.replace(named(name, WINDOWS[0]).dialogs);
+            harness.run_steps(2);
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+/// What has the keys first, and what is asked for while this is typed.
+fn typed(words: &str, harness: &mut Harness<'_>, heard: &Heard) -> String {
+    if let Some(text) = harness.query_by_role(Role::MultilineTextInput) {
+        text.focus();
+        harness.run_steps(1);
+    }
+    let focused = harness.get_by(|node| node.is_focused());
+    let mut lines = format!("keys: {:?}\n", focused.accesskit_node().role());
+    for word in words.split(' ') {
+        harness.event(match Key::from_name(word) {
+            None => Event::Text(word.into()),
+            Some(key) => Event::Key {
+                key,
+                physical_key: None,
+                pressed: true,
+                repeat: false,
+                modifiers: Default::default(),
+            },
+        });
+        harness.run_steps(3);
+        lines += &format!("{word} -> {:?}\n", heard.requests.take());
+    }
+    lines
+}
+
+/// In English, and one in Chinese.
+#[test]
+fn screens_say_what_is_stored() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/structure");
+    let renew = std::env::var_os("LIFESTREAMS_RENEW").is_some();
+    let mut stale = Vec::new();
+    let mut compare = |name: &str, words: &str, file: String| {
+        let mut said = heard(name, |harness, heard| spoken(name, harness, heard));
+        if !words.is_empty() {
+            said += &heard(name, |harness, heard| typed(words, harness, heard));
+        }
+        let path = folder.join(file);
+        if std::fs::read_to_string(&path).ok().as_ref() == Some(&said) {
+        } else if renew {
+            std::fs::write(&path, said).unwrap();
+        } else {
+            stale.push(format!("{name}:\n{said}"));
+        }
+    };
+    for (name, words) in STORED {
+        with(Language::English, || {
+            compare(name, words, format!("{name}.txt"));
+        });
+    }
+    with(Language::Chinese, || {
+        compare("panels", "", "panels-zh.txt".into());
+    });
+    assert!(stale.is_empty(), "{}", stale.join("\n"));
+    assert_eq!(std::fs::read_dir(folder).unwrap().count(), STORED.len() + 1);
+}
+
+#[test]
+fn what_is_unavailable_says_why_under_the_mouse() {
+    heard("palette-refused", |harness, _| {
+        let reasons = |harness: &Harness<'_>| {
+            let said = harness.query_all_by(|_| true);
+            let said = said.filter_map(|node| node.accesskit_node().value());
+            said.filter(|it| it.contains("need at least two panels"))
+                .count()
+        };
+        let before = reasons(harness);
+        harness
+            .get_by_label("Compare two settings, A and B")
+            .hover();
+        harness.run_steps(60);
+        assert_eq!(reasons(harness), before + 1);
+    });
+}
+
+#[test]
+fn an_input_method_composes_in_every_field_without_interruption() {
+    for name in ["palette", "open-a-file", "shelf", "help", "prompt-rule"] {
+        heard(name, |harness, heard| {
+            let mut compose = |event| {
+                harness.event(Event::Ime(event));
+                harness.run_steps(1);
+                harness.output().platform_output.ime
+            };
+            for text in ["n", "ni", "ni h"] {
+                let told = compose(ImeEvent::Preedit {
+                    text: text.into(),
+                    active_range_chars: None,
+                });
+                let told = told.expect("a field with the focus");
+                assert!(!told.should_interrupt_composition, "{name}: {text}");
+            }
+            compose(ImeEvent::Commit("你好".into()));
+            let dialogs = format!("{:?}", heard.dialogs.borrow());
+            assert!(dialogs.contains("你好\""), "{dialogs}");
+        });
+    }
+}
+
+#[test]
+fn a_minimap_is_in_a_panel_that_shows_a_part_and_leads_to_the_cell_under_the_mouse() {
+    let changes: [Row; 4] = [
+        ("shown", |_| {}),
+        ("shown alone", |it| it.options.single = true),
+        ("hidden", |it| it.options.hides_minimap = true),
+        ("whole", |it| it.options.camera = Camera::default()),
+    ];
+    for (name, change) in changes {
+        let mut it = named("minimap", WINDOWS[0]);
+        change(&mut it);
+        let frame = it.frame();
+        let (layout, _) = frame.layout().unwrap();
+        let small = minimap(&frame, &layout);
+        assert_eq!(small.is_some(), name.starts_with("shown"), "{name}");
+        let Some(small) = small else { continue };
+        let place = if it.options.single { 0 } else { 6 };
+        let [panel, rect] = [layout.tiling.rect(place), small.rect].map(|rect| layout.points(rect));
+        assert!(small.instance == 6 && panel.contains_rect(rect), "{rect:?}");
+        let at = |x: f64, y: f64| {
+            let rect = small.rect;
+            let [x, y] = [x * f64::from(rect.width), y * f64::from(rect.height)];
+            small.cell_at([f64::from(rect.x) + x, f64::from(rect.y) + y])
+        };
+        let (first, last) = (at(0.0, 0.0), at(0.999, 0.999));
+        assert!(first.iter().all(|at| at.abs() < 6.0), "{first:?}");
+        assert!(last[0] > 500.0 && last[1] > 250.0, "{last:?}");
+        assert!(at(-0.01, 0.0)[0] < 0.0);
     }
 }

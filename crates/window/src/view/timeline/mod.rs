@@ -8,9 +8,6 @@ mod lanes;
 pub(crate) mod layout;
 mod text;
 
-#[cfg(test)]
-mod tests;
-
 pub(crate) use lanes::paint_rounds;
 pub(crate) use text::tone_colour;
 
@@ -163,5 +160,61 @@ pub(crate) fn paint(ui: &mut Ui, frame: &Frame<'_>, layout: &WindowLayout) {
         && let Some((lines, place)) = strips.iter().find_map(|strip| strip.hit(at))
     {
         text::show_tip(ui, at, &lines, place);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::layout::{LayoutRequest, lay_out};
+    use ui::fixtures::{Timed, timed_round};
+
+    /// A round of so many streams, whose last span ends so many nanoseconds after the first begins.
+    fn timed(streams: u32, ns: i64) -> Timed {
+        let mut round = timed_round(streams);
+        let (start, _) = round.bounds().unwrap();
+        round.spans.last_mut().unwrap().end.0 = start.0 + ns;
+        Timed(round, None)
+    }
+
+    #[test]
+    fn the_axis_stays_while_rounds_fit_it_and_frozen_all_of_it_does() {
+        let mut timeline = TimelineView::default();
+        for (ns, whole) in [
+            (950_000, 1e6),
+            (500_000, 1e6),     // a shorter round fits
+            (1_050_000, 1.2e6), // a longer one does not
+            (990_000, 1.2e6),   // and it stays
+            (300_000, 3e5),     // a much shorter one gets an axis of its own
+        ] {
+            timeline.update(&timed(4, ns));
+            assert_eq!(timeline.whole(), whole, "{ns}");
+        }
+        for lanes in [4, 5] {
+            timeline.frozen ^= true;
+            timeline.update(&timed(5, 300_000));
+            assert_eq!(timeline.chart().unwrap().lanes.len(), lanes);
+        }
+    }
+
+    #[test]
+    fn wheel_drag_and_double_click_move_through_time() {
+        let size = life::Size::new(128, 128).unwrap();
+        let request = LayoutRequest {
+            lanes: Some(16),
+            ..Default::default()
+        };
+        let layout = lay_out([1280, 800], 1.0, 16, size, &request);
+        let rect = layout.timeline.unwrap();
+        let middle = [400.0, f64::from(rect.y + rect.height / 2)];
+        let mut timeline = TimelineView::default();
+        let whole = timeline.zoom.of(timeline.whole());
+        timeline.pan(50.0, &layout);
+        assert_eq!(timeline.zoom.of(timeline.whole()), whole, "all is shown");
+        timeline.zoom(4.0, middle, &layout);
+        let closer = timeline.zoom.of(timeline.whole());
+        assert!((closer.length - whole.length / 4.0).abs() < 1.0);
+        timeline.pan(50.0, &layout);
+        assert!(timeline.zoom.of(timeline.whole()).from < closer.from);
     }
 }

@@ -417,4 +417,82 @@ fn broken(error: EncodingError) -> io::Error {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    fn image(size: [u32; 2], seed: u8) -> Image {
+        let pixel = |i: u32| [seed.wrapping_add(i as u8), 40 * (i % 4) as u8, seed, 255];
+        Image {
+            width: size[0],
+            height: size[1],
+            rgba: (0..size[0] * size[1]).flat_map(pixel).collect(),
+        }
+    }
+
+    /// So many small pictures, each offered until the encoder has room for it.
+    fn recorded(mut recorder: Recorder, frames: u8) -> Recorded {
+        for frame in 0..frames {
+            let at = Duration::from_millis(40 * u64::from(frame));
+            let taken = recorder.taken;
+            while recorder.taken == taken {
+                assert!(recorder.offer(image([12, 5], frame), at));
+            }
+        }
+        recorder.end()().unwrap()
+    }
+
+    #[test]
+    fn a_gif_has_every_picture_and_its_time_and_replaces_none_that_nobody_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let wanted = folder.path().join("of-now.gif");
+        std::fs::write(&wanted, "an older one").unwrap();
+        for name in ["of-now-2.gif", "of-now-3.gif"] {
+            let recorder = Recorder::begin_beside(&wanted, [12, 5]).unwrap();
+            let done = recorded(recorder, 5);
+            assert_eq!((&done.path, done.frames), (&folder.path().join(name), 5));
+            let mut options = ::gif::DecodeOptions::new();
+            options.set_color_output(::gif::ColorOutput::RGBA);
+            let mut reader = options.read_info(File::open(&done.path).unwrap()).unwrap();
+            for frame in 0..5 {
+                let read = reader.read_next_frame().unwrap().unwrap();
+                assert_eq!(read.delay, 4, "hundredths of a second");
+                assert_eq!(read.buffer[..], image([12, 5], frame).rgba[..]);
+            }
+        }
+        assert_eq!(std::fs::read(&wanted).unwrap(), b"an older one");
+    }
+
+    #[test]
+    fn numbered_pictures_have_a_file_each_and_the_line_that_makes_a_video() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a film, 100%.png");
+        let done = recorded(Recorder::begin(&path, [12, 5]).unwrap(), 3);
+        for number in 1..=3 {
+            let mut wanted = Vec::new();
+            crate::view::picture_file::encode(&image([12, 5], number - 1), &mut wanted).unwrap();
+            let file = std::fs::read(numbered(&path, number.into())).unwrap();
+            assert!(file == wanted, "picture {number}");
+        }
+        let video = done.video.unwrap();
+        let of = format!("'{}/a film, 100%%-%04d.png'", folder.path().display());
+        let line = format!("with: ffmpeg -framerate 25 -i {of} -frames:v 3 -vf '");
+        assert!(video.contains(&line), "{video}");
+        let file = format!("'{}/a film, 100%.mp4'", folder.path().display());
+        assert!(video.ends_with(&file), "{video}");
+    }
+
+    #[test]
+    fn what_comes_too_fast_is_left_out_and_never_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let size = [400, 300];
+        let mut recorder = Recorder::begin(&folder.path().join("a.gif"), size).unwrap();
+        for frame in 0..60u8 {
+            assert!(recorder.offer(image(size, frame), Duration::from_millis(frame.into())));
+        }
+        let other = image([4, 4], 0);
+        assert!(!recorder.offer(other, Duration::ZERO), "another size");
+        let (taken, left_out) = (recorder.taken, recorder.left_out);
+        assert_eq!(taken + left_out, 60);
+        assert_eq!(recorder.end()().unwrap().frames, taken);
+    }
+}
