@@ -143,14 +143,4 @@ mod tests {
         let nearest = [[0; 3], [255; 3], [255, 0, 0], [128; 3]].map(indexed);
         assert_eq!(nearest, [16, 231, 196, 244]);
     }
-
-    #[test]
-    fn a_number_and_its_unit_are_not_parted() {
-        let text = "no difference (within 10 %)";
-        for columns in 11..text.len() {
-            let lines = wrap(text, columns);
-            assert!(lines.iter().any(|line| line.contains("10 %)")), "{lines:?}");
-            assert_eq!(lines.join(" "), text);
-        }
-    }
 }

@@ -1026,12 +1026,4 @@ mod tests {
         let rows: usize = Topic::ALL.map(|topic| topic.rows().count()).iter().sum();
         assert_eq!(rows, TABLE.len());
     }
-
-    #[test]
-    fn shift_counts_for_letters_alone() {
-        let typed = |name| action_for(Chord::named(name).unwrap());
-        assert_eq!(typed("Shift+?"), Some(ViewAction::ToggleHelp.into()));
-        assert_eq!(typed("Shift++"), Some(SessionAction::Faster.into()));
-        assert_eq!(typed("Shift+J"), None);
-    }
 }
