@@ -11,11 +11,11 @@ use crate::style::ColourDepth;
 use crate::view::{TerminalFrame, TerminalView, tile};
 use engine::{ReduceRegion, Transfer};
 use lang::Language;
-use life::Size;
+use life::{Size, soup};
 use session::{Status, Streams, Switches};
 use ui::actions::Setting;
 use ui::fixtures::{
-    self, FixturePictures, Timed, comparison, effect, serial_round, soup, status, timed_round,
+    self, FixturePictures, Timed, comparison, effect, serial_round, status, timed_round,
 };
 use ui::{
     Drawing, LessonScreen, Population, Screen, SidePanel, Sources, Timeline, ViewOptions,
@@ -70,11 +70,7 @@ impl View {
     }
 
     /// Paints a frame on a screen of so many columns and rows.
-    fn paint(
-        &mut self,
-        by: &mut TerminalView,
-        [columns, rows]: [u16; 2],
-    ) -> Terminal<TestBackend> {
+    fn paint(&mut self, by: &mut TerminalView, [columns, rows]: [u16; 2]) -> Terminal<TestBackend> {
         self.timeline.judge(&self.status, &self.drawing);
         let sources = self.sources();
         let screen = &Screen::of(sources);
@@ -138,7 +134,7 @@ fn all_panels_stand_apart_with_their_names_on_every_screen() {
 #[test]
 fn dots_are_as_dense_as_their_cells_of_bits_and_of_views() {
     let size = size(160, 96);
-    let lattices = [soup(size, 0.3, 5)];
+    let lattices = [soup(size, 0.3, 5, 0)];
     for (origin, scale) in [
         ([0, 0], 0.25),
         ([150, 90], 0.25),
@@ -182,7 +178,7 @@ fn dots_are_as_dense_as_their_cells_of_bits_and_of_views() {
 
 #[test]
 fn half_blocks_are_cells_with_colours_and_without() {
-    let lattices = [1, 2].map(|seed| soup(size(44, 44), 0.3, seed));
+    let lattices = [1, 2].map(|seed| soup(size(44, 44), 0.3, seed, 0));
     for depth in [ColourDepth::True, ColourDepth::None] {
         let mut view = View::new(status(2, size(44, 44)));
         view.status.panels.selected = 1;

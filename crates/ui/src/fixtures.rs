@@ -578,21 +578,6 @@ pub fn reduce(lattice: &Lattice, region: ReduceRegion) -> Arc<[u32]> {
     words.collect()
 }
 
-/// Random cells.
-pub fn soup(size: Size, density: f64, seed: u64) -> Lattice {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    let mut lattice = Lattice::new(size);
-    for y in 0..size.height() {
-        for x in 0..size.width() {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            lattice.set(x, y, (state >> 40) as f64 / (1u64 << 24) as f64 <= density);
-        }
-    }
-    lattice
-}
-
 /// Generations of Life later.
 pub fn aged(lattice: Lattice, generations: usize) -> Lattice {
     (0..generations).fold(lattice, |it, _| life::reference::step(&it, Rule::LIFE))

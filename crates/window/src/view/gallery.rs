@@ -28,12 +28,12 @@ use crate::view::pixel_tests::lavapipe;
 use crate::view::style;
 use crate::view::{Dialogs, Frame, Gpu, Scene};
 use lang::Language::{self, Chinese, English};
-use life::{Lattice, Size};
+use life::{Lattice, Size, soup};
 use session::Status;
 use session::trace::TimedRound;
 use test_support::with;
 use ui::code_editor::{Code, RoundContext, judge};
-use ui::fixtures::{FixturePictures, Timed, aged, serial_round, soup, status, timed_round};
+use ui::fixtures::{FixturePictures, Timed, aged, serial_round, status, timed_round};
 use ui::prediction::OpTimes;
 use ui::{AdapterFacts, ColourBy, Drawing, SidePanel, ViewOptions};
 
@@ -362,7 +362,7 @@ impl Stage {
             .or_insert_with(|| target(device, pixels, FORMAT));
         let mut scene = Scene::new(&self.gpu, FORMAT);
         let size = it.status.lattices.size;
-        let soups = [1, 2, 3].map(|seed| aged(soup(size, 0.3, seed), 12));
+        let soups = [1, 2, 3].map(|seed| aged(soup(size, 0.3, seed, 0), 12));
         let mut lattices: Vec<Lattice> = soups
             .into_iter()
             .cycle()

@@ -503,10 +503,7 @@ mod tests {
                 ("map", map),
                 ("presentation", presented(None, None)),
                 ("lecture", presented(None, Some(step))),
-                (
-                    "ladder presented",
-                    presented(Some(SidePanel::Ladder), None),
-                ),
+                ("ladder presented", presented(Some(SidePanel::Ladder), None)),
                 ("race", presented(Some(SidePanel::Editor), None)),
             ] {
                 let it = lay_out(window, scale, 16, size(512, 512), &request);

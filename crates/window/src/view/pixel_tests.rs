@@ -12,9 +12,9 @@ use crate::view::offscreen::{read, target};
 use crate::view::panels::{LINES, MIN_PIXELS_FOR_LINES, Panels, PanelsInput, outside};
 use crate::view::picture_file::Image;
 use engine::ReduceRegion;
-use life::{Lattice, Size};
+use life::{Lattice, Size, soup};
 use session::{PictureSource, TransferChoice};
-use ui::fixtures::{FixturePictures, aged, soup};
+use ui::fixtures::{FixturePictures, aged};
 use ui::theme::{CELL_LINES, reduced, theme, tint};
 use ui::{Camera, ColourBy, ViewOptions, ViewTransform, request};
 
@@ -391,7 +391,7 @@ fn the_pictures_of_before_stay_until_all_of_the_new_ones_have_come() {
         (1, 96, 1, 1, 0),
     ] {
         let size = size(side, side);
-        let soups: Vec<Lattice> = (0..come).map(|seed| soup(size, 0.5, seed)).collect();
+        let soups: Vec<Lattice> = (0..come).map(|seed| soup(size, 0.5, seed, 0)).collect();
         panels.update(count, size, &FixturePictures::bits(&soups), None, Age);
         let place = (
             [64, 64],
@@ -458,7 +458,7 @@ fn panels_show_cells_or_their_density_and_lines_between_large_ones_wherever_one_
         ((100, 90), [64 * 13 + 20, 200], Some(large), 0.51),
     ] {
         let size = size(width, height);
-        let lattices = [soup(size, 0.2, 3)];
+        let lattices = [soup(size, 0.2, 3, 0)];
         let transform =
             transform.unwrap_or_else(|| Camera::default().target_transform(size, panel));
         let place = (panel, 1, transform);
@@ -485,7 +485,7 @@ fn region(grid: (Size, usize), place: Place, side: u32) -> ReduceRegion {
 #[test]
 fn a_reduced_view_is_drawn_as_the_bits_are_or_a_texel_a_pixel() {
     let (size, panel) = (size(600, 400), [122, 81]);
-    let lattices: Vec<_> = (0..5).map(|seed| soup(size, 0.2, seed)).collect();
+    let lattices: Vec<_> = (0..5).map(|seed| soup(size, 0.2, seed, 0)).collect();
     let options = ViewOptions::default();
     // At a place of its own, and across both edges: the other side lies beyond.
     for (zoom, moves) in [
@@ -528,7 +528,7 @@ fn a_reduced_view_is_drawn_as_the_bits_are_or_a_texel_a_pixel() {
     let size = self::size(64, 64);
     let panel = [64, 64];
     let whole = (panel, 1, Camera::default().target_transform(size, panel));
-    let lattices = [soup(size, 0.1, 7)];
+    let lattices = [soup(size, 0.1, 7, 0)];
     let pictures = FixturePictures::views(&lattices, region((size, 1), whole, 8192));
     for pixels in [[0.0, 0.0], [40.0, -30.0]] {
         let mut camera = Camera::default();
@@ -543,7 +543,7 @@ fn a_reduced_view_is_drawn_as_the_bits_are_or_a_texel_a_pixel() {
 #[test]
 fn one_alone_is_drawn_and_a_new_size_replaces_the_old() {
     let (size, panel) = (size(64, 64), [64, 64]);
-    let lattices: Vec<_> = (0..3).map(|seed| soup(size, 0.5, seed)).collect();
+    let lattices: Vec<_> = (0..3).map(|seed| soup(size, 0.5, seed, 0)).collect();
     let options = ViewOptions::default();
     let view = |width, step| {
         let region = ReduceRegion {
@@ -569,7 +569,7 @@ fn one_alone_is_drawn_and_a_new_size_replaces_the_old() {
 #[test]
 fn ages_and_trails_are_as_modelled_in_every_theme_and_at_every_scale() {
     let size = size(45, 33);
-    let mut now: Vec<_> = (0..5).map(|seed| soup(size, 0.3, seed)).collect();
+    let mut now: Vec<_> = (0..5).map(|seed| soup(size, 0.3, seed, 0)).collect();
     now[4] = Lattice::new(size); // with a block, which grows as old as can be told
     for [x, y] in [[3, 3], [4, 3], [3, 4], [4, 4]] {
         now[4].set(x, y, true);
@@ -593,7 +593,7 @@ fn ages_and_trails_are_as_modelled_in_every_theme_and_at_every_scale() {
         (1, 140, edited, AgeUpdate::Advance(0)),
         (2, 177, aged(now[2].clone(), 37), AgeUpdate::Advance(39)),
         (0, 440, aged(now[0].clone(), 300), AgeUpdate::Advance(127)),
-        (3, 0, soup(size, 0.3, 99), AgeUpdate::Reset),
+        (3, 0, soup(size, 0.3, 99, 0), AgeUpdate::Reset),
     ] {
         ages[at].turn(&lattice, update);
         now[at] = lattice;
