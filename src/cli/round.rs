@@ -14,6 +14,7 @@ use lesson::{EXERCISES, Exercise, ExerciseProgress, Task};
 use life::write_atomically;
 use script::{Fault, Place, Script, ScriptErrorKind, Verdict, Work};
 use session::DeviceChoice;
+use ui::code_editor::Code;
 
 pub(super) fn main(command: &RoundCommand) -> Result<()> {
     match command {
@@ -196,7 +197,7 @@ fn update(path: &Path, change: impl FnOnce(&mut ExerciseProgress)) -> Result<Exe
 }
 
 fn file(exercise: &Exercise) -> PathBuf {
-    PathBuf::from(exercise.name).with_extension(exercise.extension())
+    PathBuf::from(exercise.name).with_extension(Code::of_exercise(exercise).extension())
 }
 
 fn list(progress: &ExerciseProgress) -> Result<()> {

@@ -10,7 +10,7 @@ use super::text::{refuse, say};
 use session::{
     AbComparison, DeviceChoice, Session, SessionAction, Setup, Source, Status, timestamps_of_own,
 };
-use ui::{LessonScreen, Lessons, SidePanel, ViewOptions};
+use ui::{LessonPage, Lessons, SidePanel, ViewOptions};
 use window::offscreen::Renderer;
 use window::picture_file::write_png;
 
@@ -187,17 +187,18 @@ fn no_block_timestamps(setup: &Setup) -> Option<&'static str> {
 }
 
 /// The last step of a lesson, once all of it has been measured.
-fn measure_lesson(session: &Session, index: usize) -> Option<LessonScreen> {
+fn measure_lesson(session: &Session, index: usize) -> Option<Box<LessonPage>> {
     let mut lessons = Lessons::new(Arc::new(|| {}));
     lessons.open(session, index);
     loop {
         lessons.turn_page(session, true);
+        lessons.update();
         match lessons.screen() {
-            Some(LessonScreen::Page(page)) if page.number < page.of || page.progress.is_some() => {
+            Some(page) if page.number < page.of || page.progress.is_some() => {
                 std::thread::sleep(Duration::from_millis(5));
             }
             screen => {
-                let last = screen.cloned();
+                let last = screen.cloned().map(Box::new);
                 lessons.close(session);
                 return last;
             }

@@ -137,7 +137,7 @@ fn start(
     let session = Session::start_from(setup, file, move || wake())?;
     if let Some([why, how]) = without {
         let computing = computing(&session.status(), device);
-        say(&format!("{why}. Computing on {computing}, {how}"));
+        say(&tr!("{why}. Computing on {computing}, {how}"));
     }
     continuing.iter().for_each(|line| say(line));
     Ok(session)
@@ -147,7 +147,7 @@ fn start(
 fn computing(status: &Status, asked: DeviceChoice) -> String {
     if let Some(recording) = &status.lab.recording {
         let recorded = recorded_in_words(&recording.recorded);
-        return format!("the CPU, rounds {recorded}");
+        return tr!("the CPU, rounds {recorded}");
     }
     let is_instead = asked == DeviceChoice::Auto && status.engine.is_cpu();
     let why = match is_instead.then(cuda::first_device) {
@@ -161,16 +161,16 @@ fn computing(status: &Status, asked: DeviceChoice) -> String {
 fn announce(status: &Status, drawing: &Drawing, asked: DeviceChoice) {
     let computing = computing(status, asked);
     let adapter = drawing.adapter.as_ref();
-    let drawn_by = adapter.map_or("nothing".into(), |adapter| adapter.title());
+    let drawn_by = adapter.map_or(tr!("nothing").into(), |adapter| adapter.title());
     let remark = match adapter {
-        Some(adapter) if adapter.software => " in software, at most 30 frames/s",
-        _ if drawing.forwarded => " over forwarded X, at most 30 frames/s",
+        Some(adapter) if adapter.software => tr!(" in software, at most 30 frames/s"),
+        _ if drawing.forwarded => tr!(" over forwarded X, at most 30 frames/s"),
         Some(adapter) if adapter.is_one_of(&status.engine.devices) => {
-            ", the same GPU: drawing distorts the timings"
+            tr!(", the same GPU: drawing distorts the timings")
         }
         _ => "",
     };
-    say(&format!(
+    say(&tr!(
         "computing on {computing}; drawing with {drawn_by}{remark}"
     ));
 }
@@ -190,7 +190,7 @@ fn without_window(
     let emergency_save = Arc::new(EmergencySave::default());
     let request_exit = move || tell.store(true, Ordering::Release);
     let _running = emergency_save.end_on_signal(request_exit, || {});
-    let without = [why, "without a window; Ctrl+C stops it"];
+    let without = [why, tr!("without a window; Ctrl+C stops it")];
     let session = start(setup, file, Arc::new(|| {}), Some(without))?;
     emergency_save.set_saver(session.saver());
     let done = print_figures(&session, window, &quits);
@@ -243,7 +243,7 @@ fn in_terminal(
             ..window.look.options()
         },
     };
-    let without = why.map(|why| [why, "shown in this terminal; Ctrl+Q quits"]);
+    let without = why.map(|why| [why, tr!("shown in this terminal; Ctrl+Q quits")]);
     match terminal::run(move |wake| start(setup, file, wake, without), options) {
         Err(TerminalError::Session(error)) => Err(error),
         answer => Ok(answer?),

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use lesson::{EXERCISES, Task};
 use serde_json::Value;
+use ui::code_editor::Code;
 
 use crate::common::{hold, lifestreams, scratch};
 use crate::persistence::{lattices, simulated};
@@ -46,7 +47,8 @@ fn an_exercise_goes_from_its_skeleton_to_its_answer() {
         (&EXERCISES[0], "exercise next", "1\n"),
         (of_kernel, &start, "2\n"),
     ] {
-        let file = format!("{}.{}", exercise.name, exercise.extension());
+        let extension = Code::of_exercise(exercise).extension();
+        let file = format!("{}.{extension}", exercise.name);
         let check = "$ lifestreams exercise check; [ $? = 1 ]";
         let wrong = (check, 0, &*format!("{file}:"));
         hold(folder.path(), &[], &[(start, 0, exercise.name), wrong]);

@@ -160,8 +160,9 @@ fn keys_work_as_in_the_window_and_quitting_restores_the_screen() {
         ("b", "shortcuts · b"),
         ("Escape", "Type to search"),
         ("Escape", "!Type to search"),
-        // In a lesson, the keys that run the session open it and turn its pages.
-        ("F10", "Lessons · Enter opens"),
+        // In the list of lessons keys switch nothing; in one, those that run the session turn its pages.
+        ("F10", "Lessons · Enter opens | ‖ PAUSED"),
+        ("Space", "Lessons · | ‖ PAUSED"),
         ("Enter", "1 of 2 | !▶ running"),
         ("Space", "2 of 2 | !▶ running"),
         ("PPage", "1 of 2 | !▶ running"),
@@ -228,14 +229,15 @@ fn a_lecture_is_given_by_keys_and_kept_where_its_folder_has_gone() {
         ("NPage", "1 of 2"),
         ("Escape", "Lessons ·"),
         ("Escape", "3/3 A lecture"),
-        ("Right", "page"),
+        // What closes it has all of it.
+        ("Right", "A lecture · | Predicted: 2× slower"),
     ]);
     tmux.quit("2");
     let kept = tmux.path().join("state/lifestreams");
     let mut files = names(&kept).into_iter();
-    let page = files.find(|name| name.starts_with("page")).unwrap();
-    let page = fs::read_to_string(kept.join(page)).unwrap();
-    assert!(page.contains("<td>2× slower</td>"), "{page}");
+    let page = files.find(|name| name.starts_with("page"));
+    let page = fs::read_to_string(kept.join(page.unwrap())).unwrap();
+    assert!(page.contains("Predicted: 2× slower · result: "), "{page}");
 }
 
 /// Whoever ends it, the terminal is as it was, and what is wrong is said on it.

@@ -254,14 +254,6 @@ impl Exercise {
         found.map(|(_, exercise)| exercise)
     }
 
-    /// How the names of its files end.
-    pub fn extension(&self) -> &'static str {
-        match self.task {
-            Task::Round(_) => "rhai",
-            Task::Kernel(_) => "cu",
-        }
-    }
-
     /// The skeleton as a file that needs no other document: what is to be done stands above it, in this
     /// thread's language.
     pub fn file(&self) -> String {

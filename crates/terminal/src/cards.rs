@@ -17,7 +17,7 @@ use ui::actions::{Row, Setting, TABLE, Topic, search};
 use ui::lab::SwitchRow;
 use ui::numbers::si;
 use ui::rung_source::{Change, SourceLine};
-use ui::{LadderChart, LessonPage, LessonScreen, RungSource, Sources};
+use ui::{LadderChart, LessonPage, RungSource, Sources};
 
 /// A title and lines.
 struct Card {
@@ -48,15 +48,13 @@ pub(super) fn paint(
     // Without the border and a blank at each side.
     let columns = usize::from(area.width.saturating_sub(4));
     let card = if let Some(field) = &view.field {
-        Some(match field.setting {
-            Some(setting) => prompt(field, setting, &sources, columns),
-            None => keys(&field.typed, columns),
+        Some(match (field.setting, field.lesson) {
+            (Some(setting), _) => prompt(field, setting, &sources, columns),
+            (None, Some(selected)) => lessons(selected, columns),
+            (None, None) => keys(&field.typed, columns),
         })
-    } else if let Some(lesson) = sources.lesson {
-        Some(match lesson {
-            LessonScreen::Page(page) => page_of(page, columns.min(76)),
-            LessonScreen::List { selected } => lessons(*selected, columns),
-        })
+    } else if let Some(page) = sources.lesson {
+        Some(page_of(page, columns.min(76)))
     } else if let Some(lab) = &screen.lab {
         Some(switches(&lab.switches, columns))
     } else if let Some(source) = &screen.source {

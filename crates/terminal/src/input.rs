@@ -6,15 +6,18 @@ use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModif
 
 use super::TerminalApp;
 use lang::{Message, tr};
+use lesson::LESSONS;
 use life::Pattern;
 use session::{Change, Edit};
 use ui::actions::{Action, Chord, Key, Setting, ViewAction, action_for};
 
-/// What is typed into an open card: a value, or words that the keys are searched for.
+/// What is typed into an open card: a value, or words that the keys are searched for; or the list of lessons.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Field {
     /// The value that is asked for; none where the keys are searched.
     pub(crate) setting: Option<Setting>,
+    /// The selected one where lessons are listed.
+    pub(crate) lesson: Option<usize>,
     pub(crate) typed: String,
     /// Why that was refused when Enter was pressed.
     pub(crate) refused: Option<String>,
@@ -118,10 +121,9 @@ impl TerminalApp {
             .view
             .field
             .as_ref()
-            .is_some_and(|field| field.setting.is_some());
-        let is_list = is_lesson && self.app.lessons.is_list();
+            .is_some_and(|field| field.setting.is_some() || field.lesson.is_some());
         let lines = match event.code {
-            _ if self.view.card.is_none() || is_list || is_asked => 0,
+            _ if self.view.card.is_none() || is_asked => 0,
             KeyCode::Up => -1,
             KeyCode::Down => 1,
             KeyCode::PageUp if !is_lesson => -10,
@@ -144,6 +146,15 @@ impl TerminalApp {
             return;
         };
         field.refused = None;
+        match (code, &mut field.lesson) {
+            (KeyCode::Up, Some(at)) => return *at = at.saturating_sub(1),
+            (KeyCode::Down, Some(at)) => return *at = (*at + 1).min(LESSONS.len() - 1),
+            (KeyCode::Enter, &mut Some(at)) => {
+                self.view.field = None;
+                return self.app.with_lessons(|it, session| it.open(session, at));
+            }
+            _ => {}
+        }
         match (code, field.setting) {
             (KeyCode::Char(letter), _) if chord.types() => field.typed.push(letter),
             (KeyCode::Backspace, _) => drop(field.typed.pop()),
@@ -178,12 +189,11 @@ impl TerminalApp {
         match action {
             ViewAction::ToggleTimeline => self.app.show_timeline(!self.app.options.timeline),
             ViewAction::ToggleHelp => self.view.field = Some(Field::default()),
+            ViewAction::ToggleLessons => {
+                self.view.field.insert(Field::default()).lesson = Some(self.app.lessons.last);
+            }
             ViewAction::Prompt(setting) => {
-                let setting = Some(setting);
-                self.view.field = Some(Field {
-                    setting,
-                    ..Field::default()
-                });
+                self.view.field.insert(Field::default()).setting = Some(setting);
             }
             ViewAction::Quit => self.quit = true,
             // The table gives the others to the window alone.

@@ -18,7 +18,7 @@ use ui::fixtures::{
     self, FixturePictures, Timed, comparison, effect, serial_round, status, timed_round,
 };
 use ui::{
-    Drawing, LessonScreen, Population, Screen, SidePanel, Sources, Timeline, ViewOptions,
+    Drawing, LessonPage, Population, Screen, SidePanel, Sources, Timeline, ViewOptions,
     ViewTransform,
 };
 
@@ -34,7 +34,7 @@ struct View {
     drawing: Drawing,
     population: Population,
     timeline: Timeline,
-    lesson: Option<LessonScreen>,
+    lesson: Option<Box<LessonPage>>,
 }
 
 impl View {
@@ -64,7 +64,7 @@ impl View {
             drawing: &self.drawing,
             population: &self.population,
             timeline: &self.timeline,
-            lesson: self.lesson.as_ref(),
+            lesson: self.lesson.as_deref(),
             edit_overlay: None,
         }
     }
@@ -252,10 +252,10 @@ const SCREENS: [(&str, &[[u16; 2]], Change); 17] = [
     }),
     ("lab", &[[100, 30]], |view| view.options.side = Some(SidePanel::Lab)),
     ("a page", &[[80, 80]], |view| {
-        view.lesson = Some(LessonScreen::Page(fixtures::recorded_page()));
+        view.lesson = Some(fixtures::recorded_page());
     }),
     ("a curve", &[[80, 40]], |view| {
-        view.lesson = Some(LessonScreen::Page(fixtures::speedup_page(3, false)));
+        view.lesson = Some(fixtures::speedup_page(3, false));
     }),
     ("a lecture's step", &[[80, 24]], |view| {
         view.drawing.lecture = Some(fixtures::lecture_screen());

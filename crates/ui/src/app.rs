@@ -8,7 +8,7 @@ use crate::lab::Lab;
 use crate::picture::{LiveArea, live_area};
 use crate::{
     Action, Chart, Drawing, EditOverlay, EmergencySave, Figures, LadderChart, LectureOptions,
-    LecturePanel, LectureRun, LessonScreen, Lessons, Population, PopulationChart, RecordedTexts,
+    LecturePanel, LectureRun, LessonPage, Lessons, Population, PopulationChart, RecordedTexts,
     RungSource, SidePanel, Timeline, Tool, ViewAction, ViewOptions, say_last, theme,
 };
 use lang::{Message, message, tr};
@@ -34,7 +34,7 @@ pub struct App {
     pub session: Option<Session>,
     /// What the person has chosen to see.
     pub options: ViewOptions,
-    /// The lesson or the list of them that is open.
+    /// The lesson that is open.
     pub lessons: Lessons,
     /// The lecture, open or closed.
     pub lecture: Option<LectureRun>,
@@ -257,8 +257,9 @@ impl App {
                         self.toggle_side(SidePanel::Population);
                     }
                 }
-                ToggleLessons => self.with_lessons(Lessons::toggle),
-                OpenLesson => self.with_lessons(Lessons::open_selected),
+                ToggleLessons if self.lessons.screen().is_some() => {
+                    self.with_lessons(Lessons::close);
+                }
                 MeasureSpeedup => self.with_lessons(Lessons::measure_speedup),
                 MeasureAgain => self.with_lessons(Lessons::measure_again),
                 ToggleLecture => self.toggle_lecture(),
@@ -291,8 +292,10 @@ impl App {
         } else if overlay.tool != Tool::Hand {
             overlay.tool = Tool::Hand;
         } else if self.lessons.screen().is_some() {
-            // From a page to the list, from the list to the panels.
-            self.with_lessons(Lessons::go_up);
+            // From a lesson to the list of them, which is the front end's.
+            let is_lesson = self.lessons.page(true).is_some();
+            self.with_lessons(Lessons::close);
+            return is_lesson.then_some(ViewAction::ToggleLessons.into());
         } else if options.timeline {
             return Some(ToggleTimeline.into());
         } else if options.shown_source().is_some() {
@@ -373,11 +376,11 @@ impl App {
 
     /// The lecture, if it is open.
     pub fn open_lecture(&self) -> Option<&LectureRun> {
-        self.lecture.as_ref().filter(|lecture| lecture.is_open())
+        self.lecture.as_ref().filter(|lecture| lecture.is_open)
     }
 
-    /// One entry of the list of lessons, one step of a lesson, or, behind its last one, of the lecture
-    /// forward or back. After a lesson that is not the lecture's, the lecture goes on where it was.
+    /// One step of a lesson, or, behind its last one, of the lecture forward or back. After a lesson that is
+    /// not the lecture's, the lecture goes on where it was.
     pub fn turn_page(&mut self, forward: bool) {
         let turn = |lessons: &mut Lessons, session: &Session| lessons.turn_page(session, forward);
         let page = self.lessons.page(forward);
@@ -387,7 +390,6 @@ impl App {
         let by = if forward { 1 } else { -1 };
         let is_lectures = |(index, _)| lecture.step().lesson == Some(index);
         match page {
-            None if self.lessons.is_list() => self.with_lessons(turn),
             Some((_, true)) => self.with_lessons(turn),
             Some(page) if !is_lectures(page) => self.show_step(0),
             _ if lecture.has_step(forward) => self.show_step(by),
@@ -406,10 +408,10 @@ impl App {
 
     /// Takes the lecture up where it was left, or leaves it.
     pub fn toggle_lecture(&mut self) {
-        match (&self.lecture, self.open_lecture()) {
-            (Some(_), Some(_)) => self.end_lecture(),
-            (Some(_), None) => self.show_step(0),
-            (None, _) => self.show_notice(message!(
+        match &self.lecture {
+            Some(lecture) if lecture.is_open => self.end_lecture(),
+            Some(_) => self.show_step(0),
+            None => self.show_notice(message!(
                 "No lecture is loaded; 'lifestreams lecture' opens one"
             )),
         }
@@ -453,9 +455,14 @@ impl App {
         self.with_lessons(Lessons::close);
     }
 
+    /// Leaves the lecture; behind its last step a page closes it, if there is anything to say.
     fn end_lecture(&mut self) {
-        if let Some(page) = self.close_lecture() {
-            self.show_notice(page);
+        if let Some(saved) = self.close_lecture() {
+            self.show_notice(saved);
+            let ended = self.lecture.as_ref().filter(|it| !it.has_step(true));
+            if let Some(page) = ended.map(LectureRun::summary) {
+                self.with_lessons(|lessons, _| lessons.show_summary(page));
+            }
         }
     }
 
@@ -589,7 +596,7 @@ pub struct Sources<'a> {
     /// Rounds timed while [`ViewOptions::timeline`] says that they are shown.
     pub timeline: &'a Timeline,
     /// Shown instead of the HUD, if there is one.
-    pub lesson: Option<&'a LessonScreen>,
+    pub lesson: Option<&'a LessonPage>,
     /// What a person's hand has put over a window's panels; a terminal has no such thing, and no menu, no
     /// toolbar and no minimaps.
     pub edit_overlay: Option<&'a EditOverlay>,

@@ -149,11 +149,6 @@ impl CodeEditor {
         }
     }
 
-    /// The right kernel of this text, once it was checked.
-    pub fn right_kernel(&self) -> Option<&'static Kernel> {
-        self.findings.as_ref()?.kernel
-    }
-
     /// The round as its script orders it, if that has a race.
     pub fn race(&self) -> Option<&Race> {
         self.findings.as_ref()?.race.as_ref()
@@ -217,7 +212,8 @@ impl CodeEditor {
     /// Whether it is an exercise's solution. Of a kernel that was checked on a GPU that is not known here:
     /// `exercise check` looks for races, too, and times it.
     pub fn is_solved(&self) -> bool {
-        let on_gpu = self.right_kernel().and_then(|kernel| kernel.own.as_ref());
+        let kernel = self.findings.as_ref().and_then(|it| it.kernel);
+        let on_gpu = kernel.and_then(|kernel| kernel.own.as_ref());
         let on_gpu = on_gpu.is_some_and(|own| own.gpu.is_some());
         self.exercise.is_some() && self.is_right() && !on_gpu
     }
@@ -232,7 +228,8 @@ impl CodeEditor {
         })
     }
 
-    /// Sentences about what is wrong, about a right kernel, or how fast a right round is.
+    /// Sentences about what is wrong, about a right kernel, or how fast a right round is that runs: what is
+    /// predicted of it is no secret any more then.
     pub fn sentences(&self, status: Option<&Status>) -> Vec<String> {
         let Some(findings) = &self.findings else {
             return Vec::new();
@@ -244,8 +241,9 @@ impl CodeEditor {
             let why = tr!("Saved, '{command}' looks for races, times it, and counts it as solved");
             sentences.push(why);
         }
-        let predicted = findings.predicted.filter(|_| self.is_right()).zip(status);
-        let predicted = predicted.map(|(it, status)| it.in_words(&self.text, status));
+        let runs = |status: &&Status| self.runs(status) == Some(true);
+        let predicted = findings.predicted.zip(status.filter(runs));
+        let predicted = predicted.map(|(it, status)| it.in_words(status));
         sentences.extend(predicted.into_iter().flatten());
         sentences
     }
@@ -330,7 +328,7 @@ mod tests {
         checked(&mut editor, &before);
         let predicted =
             "Predicted from the times of ops alone, against breadth-first: 1.59× slower";
-        assert_eq!(editor.sentences(Some(&status)), [predicted]);
+        assert!(editor.sentences(Some(&status)).is_empty(), "not yet run");
         // It runs now: what was predicted stays, though nothing is predicted any more.
         let own = session::OwnRound::new(editor.text.clone(), 4);
         status.setting.own_round = Some(Arc::new(own));

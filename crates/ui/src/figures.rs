@@ -86,7 +86,7 @@ pub const PACE: &[Setting] = &[Setting::Pace];
 /// See [`PACE`].
 pub const KERNEL: &[Setting] = &[Setting::Kernel];
 /// See [`PACE`].
-const STREAMS: &[Setting] = &[Setting::Switch(Switch::Streams)];
+pub const STREAMS: &[Setting] = &[Setting::Switch(Switch::Streams)];
 
 /// Stands where there is no value.
 const UNKNOWN: &str = "–";
@@ -168,6 +168,7 @@ pub fn figures(status: &Status, options: &ViewOptions, drawing: &Drawing) -> Fig
 
 /// The median time of a round, from its first call to its last event, and what it is measured of.
 fn essentials(status: &Status) -> [Figure; 4] {
+    let grid = format!("{} × {}", status.lattices.instances, sides(status));
     let is_computing = status.failed.is_none() && status.clock.recomputing.is_none();
     let round_us = status.rates.round_us.filter(|_| is_computing);
     [
@@ -177,7 +178,7 @@ fn essentials(status: &Status) -> [Figure; 4] {
         )
         .set_by(ROUND)
         .recorded(status.lab.recording.is_some()),
-        figure(tr!("lattices"), grid(status)).set_by(GRID),
+        figure(tr!("lattices"), grid).set_by(GRID),
         figure(tr!("kernel"), status.setting.kernel.name)
             .set_by(KERNEL)
             .with_note(taken_back(status).unwrap_or_default()),
@@ -248,11 +249,8 @@ fn costs(status: &Status) -> Vec<Figure> {
 }
 
 fn lattices(status: &Status, options: &ViewOptions) -> Vec<Figure> {
-    let (width, height) = (status.lattices.size.width(), status.lattices.size.height());
-    let lattices = tr!(
-        "{} of {width} × {height}",
-        grouped(status.lattices.instances as u64)
-    );
+    let count = grouped(status.lattices.instances as u64);
+    let lattices = tr!("{count} of {size}", size = sides(status));
     let mut figures = vec![
         figure(tr!("lattices"), lattices)
             .set_by(GRID)
@@ -381,15 +379,12 @@ fn kernel(status: &Status) -> Vec<Figure> {
     ]
 }
 
-/// How many lattices, and how large each is, in short.
-fn grid(status: &Status) -> String {
-    let size = status.lattices.size;
-    format!(
-        "{} × {}×{}",
-        status.lattices.instances,
-        size.width(),
-        size.height()
-    )
+/// The width and the height of the lattices.
+fn sides(status: &Status) -> String {
+    match (status.lattices.size.width(), status.lattices.size.height()) {
+        (width, height) if width == height => format!("{width}²"),
+        (width, height) => format!("{width} × {height}"),
+    }
 }
 
 /// How instances share streams, in short.
@@ -467,8 +462,9 @@ fn machine(status: &Status, drawing: &Drawing) -> Vec<Figure> {
     } else {
         driver
     };
+    let title = tr!("compute device ({})", lang::text(status.engine.name));
     let mut figures = vec![
-        figure(&tr!("compute device ({})", status.engine.name), device)
+        figure(&title, device)
             .with_note(driver)
             .recorded(status.lab.recording.is_some())
             .tip(if status.engine.cut.is_some() {

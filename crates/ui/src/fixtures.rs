@@ -284,10 +284,12 @@ pub fn lecture_screen() -> LectureScreen {
             })
             .collect(),
         result: tr!(
-            "Predicted: {predicted} · result: {measured}",
+            "You: {predicted} · {device}: {measured}",
             predicted = "2×",
+            device = DEVICE,
             measured = "3×"
         ),
+        is_right: false,
     }
 }
 

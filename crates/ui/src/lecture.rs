@@ -4,7 +4,7 @@
 //! Every step has a whole setting. Going to a step asks the session for it, so that
 //! after an interruption, whatever was changed meanwhile, the next step finds everything as it should be.
 
-use crate::LessonChoice;
+use crate::{LessonChoice, LessonPage};
 use engine::kernels::Kernel;
 use lang::{Message, message, tr};
 use lesson::{factor_in_words, nearest_factor};
@@ -50,8 +50,10 @@ pub struct LectureScreen {
     pub question: String,
     /// What it may say.
     pub choices: Vec<LessonChoice>,
-    /// What was predicted of the change that led here, and what was measured; may be empty.
+    /// What was predicted of the change that led here and what was measured; may be empty.
     pub result: String,
+    /// Whether the class chose what is nearest to it.
+    pub is_right: bool,
 }
 
 /// A question, what the class said, and what was measured.
@@ -65,16 +67,25 @@ pub struct Answer {
     pub measured: Option<String>,
 }
 
+impl Answer {
+    fn is_empty(&self) -> bool {
+        self.predicted.is_none() && self.measured.is_none()
+    }
+}
+
 /// A lecture and how far it is; it can be closed and taken up again.
 pub struct LectureRun {
     options: LectureOptions,
-    is_open: bool,
+    /// Whether a step is shown.
+    pub(crate) is_open: bool,
     /// The step that is shown, or was when it was closed.
     at: usize,
     /// What is known of each step's question.
     steps: Vec<StepResult>,
     /// The last change's effect before the present step was entered.
     effect_before: Option<Effect>,
+    /// What measures, or was recorded.
+    device: String,
     /// Why its page is not where it should be.
     pub(crate) unsaved: Option<NotSaved>,
 }
@@ -97,14 +108,10 @@ impl LectureRun {
             at: 0,
             steps: vec![StepResult::default(); options.lecture.steps.len()],
             effect_before: None,
+            device: String::new(),
             unsaved: None,
             options,
         }
-    }
-
-    /// Whether a step is shown.
-    pub fn is_open(&self) -> bool {
-        self.is_open
     }
 
     /// The step that is shown, or was when it was closed.
@@ -143,10 +150,12 @@ impl LectureRun {
         }
     }
 
-    /// Takes in what was answered and measured in the lesson of this step.
+    /// Takes in what was answered and measured in the lesson of this step; nothing does not replace it.
     pub fn note_lesson(&mut self, index: usize, answer: Option<Answer>) {
-        if let (Some(answer), true) = (answer, self.step().lesson == Some(index)) {
-            self.steps[self.at].lesson = Some(answer);
+        let is_this = self.step().lesson == Some(index);
+        let known = &mut self.steps[self.at].lesson;
+        if let Some(answer) = answer.filter(|it| is_this && (known.is_none() || !it.is_empty())) {
+            *known = Some(answer);
         }
     }
 
@@ -171,6 +180,9 @@ impl LectureRun {
             .is_none_or(|known| known.finding.is_none() && known.what == effect.what);
         if is_new {
             *known = Some(effect.clone());
+            let engine = &status.engine;
+            let device = engine.devices.first().map_or("–", |it| &*it.name);
+            self.device = tr!("{device} ({})", lang::text(engine.name));
         }
     }
 
@@ -180,35 +192,32 @@ impl LectureRun {
             return None;
         }
         let step = self.step();
-        let text =
-            |text: &Option<Message>| text.as_ref().map_or_else(String::new, Message::to_string);
-        let led_here = self.at.checked_sub(1).map(|before| self.answer(before));
-        let result = led_here.and_then(|answer| match (answer.predicted, answer.measured?) {
-            (None, measured) => Some(tr!("Result: {}", measured)),
-            (Some(predicted), measured) => Some(tr!("Predicted: {predicted} · result: {measured}")),
+        let led_here = self.at.checked_sub(1).and_then(|before| {
+            let measured = self.measured(before)?.in_short();
+            let (known, device) = (&self.steps[before], &self.device);
+            let is_right = known.chosen.is_some() && known.chosen == self.nearest(before);
+            let result = match self.answer(before).predicted {
+                None => format!("{device}: {measured}"),
+                Some(predicted) => tr!("You: {predicted} · {device}: {measured}"),
+            };
+            Some((result, is_right))
         });
-        let known = &self.steps[self.at];
-        let finding = known.effect.as_ref().and_then(|effect| effect.finding);
-        let right = finding.and_then(|finding| nearest_factor(&step.choices, finding));
-        let choices = step.choices.iter().enumerate();
+        let (result, is_right) = led_here.unwrap_or_default();
+        let (known, nearest) = (&self.steps[self.at], self.nearest(self.at));
+        let (text, choices) = (step.text.as_ref(), step.choices.iter().enumerate());
         Some(LectureScreen {
             number: self.at + 1,
             of: self.steps.len(),
-            text: text(
-                &step
-                    .text
-                    .clone()
-                    .or(Some(self.options.lecture.title.clone())),
-            ),
-            question: text(&step.question),
+            text: text.unwrap_or(&self.options.lecture.title).to_string(),
+            question: self.answer(self.at).question,
             choices: choices
-                .map(|(at, &factor)| LessonChoice {
-                    text: factor_in_words(factor),
-                    is_chosen: known.chosen == Some(at),
-                    is_right: right == Some(at),
+                .map(|(at, &factor)| {
+                    let [is_chosen, is_nearest] = [known.chosen, nearest].map(|it| it == Some(at));
+                    LessonChoice::new(factor_in_words(factor), is_chosen, is_nearest, true)
                 })
                 .collect(),
-            result: result.unwrap_or_default(),
+            result,
+            is_right,
         })
     }
 
@@ -219,13 +228,12 @@ impl LectureRun {
             return None;
         }
         let answers = self.answers();
-        let is_empty = |answer: &Answer| answer.predicted.is_none() && answer.measured.is_none();
-        if self.options.report.is_none() && answers.iter().all(is_empty) {
+        if self.options.report.is_none() && answers.iter().all(Answer::is_empty) {
             return None;
         }
+        let page = page(&self.summary());
         let dated = || dated_name(Path::new("lecture"), "html").into();
         let path = &*self.options.report.get_or_insert_with(dated);
-        let page = page(&self.options.lecture.title, &answers);
         let write = |path: &Path| write_atomically(path, |out| out.write_all(page.as_bytes()));
         Some(match write(path) {
             Ok(()) => message!("Predictions and results: {}", path.display()),
@@ -251,19 +259,48 @@ impl LectureRun {
         all.flatten().flatten().collect()
     }
 
-    /// What is known of a step's own question; one that is only said has no answer.
+    /// What was measured of the next step's change.
+    fn measured(&self, at: usize) -> Option<&Effect> {
+        let effect = self.steps[at].effect.as_ref();
+        effect.filter(|it| it.finding.is_some())
+    }
+
+    /// Which of a step's choices is nearest to that.
+    fn nearest(&self, at: usize) -> Option<usize> {
+        let finding = self.steps[at].effect.as_ref()?.finding?;
+        nearest_factor(&self.options.lecture.steps[at].choices, finding)
+    }
+
+    /// What is known of a step's own question.
     fn answer(&self, at: usize) -> Answer {
         let (step, known) = (&self.options.lecture.steps[at], &self.steps[at]);
-        let effect = known.effect.as_ref().filter(|_| !step.choices.is_empty());
+        let question = step.question.as_ref();
         Answer {
-            question: step
-                .question
-                .as_ref()
-                .map_or_else(String::new, Message::to_string),
+            question: question.map_or_else(String::new, Message::to_string),
             predicted: known.chosen.map(|at| factor_in_words(step.choices[at])),
-            measured: effect
-                .filter(|it| it.finding.is_some())
-                .map(Effect::in_words),
+            measured: self.measured(at).map(Effect::in_words),
+        }
+    }
+
+    /// The page that closes it: all predictions and results.
+    pub fn summary(&self) -> LessonPage {
+        let row = |it: Answer| {
+            let [predicted, measured] =
+                [it.predicted, it.measured].map(|it| it.unwrap_or("–".into()));
+            let found = tr!("Predicted: {predicted} · result: {measured}");
+            format!("{}\n{found}", it.question)
+        };
+        let rows: Vec<String> = self.answers().into_iter().map(row).collect();
+        let meaning =
+            tr!("2× slower: a round takes twice as long; 2× faster: it takes half as long.");
+        LessonPage {
+            title: self.options.lecture.title.to_string(),
+            about: format!("{} · {}", life::date(), self.device),
+            number: self.steps.len(),
+            of: self.steps.len(),
+            conclusion: rows.join("\n"),
+            note: meaning.into(),
+            ..LessonPage::default()
         }
     }
 
@@ -290,27 +327,15 @@ impl LectureRun {
 }
 
 /// The page with predictions and results.
-fn page(title: &str, answers: &[Answer]) -> String {
-    let title = escaped(title);
-    let row = |answer: &Answer| {
-        let cell = |text: &Option<String>| escaped(text.as_deref().unwrap_or("–"));
-        format!(
-            "<tr><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-            escaped(&answer.question),
-            cell(&answer.predicted),
-            cell(&answer.measured)
-        )
-    };
-    let rows: String = answers.iter().map(row).collect();
+fn page(summary: &LessonPage) -> String {
+    let title = escaped(&summary.title);
+    let all = [&*summary.about, &*summary.conclusion, &*summary.note].join("\n");
+    let paragraph = |it: &str| format!("<p>{}</p>\n", escaped(it));
+    let lines: String = all.lines().map(paragraph).collect();
     format!(
         "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n<style>\n\
          body {{ font: 18px sans-serif; max-width: 60em; margin: 2em auto; }}\n\
-         th, td {{ text-align: left; vertical-align: top; padding: 0.5em 1em 0.5em 0; }}\n\
-         </style>\n<h1>{title}</h1>\n<table>\n\
-         <tr><th>{}</th><th>{}</th><th>{}</th></tr>\n{rows}</table>\n",
-        tr!("Question"),
-        tr!("The class predicted"),
-        tr!("Measured")
+         </style>\n<h1>{title}</h1>\n{lines}"
     )
 }
 
@@ -409,7 +434,7 @@ mod tests {
 
     use super::*;
     use crate::fixtures::lecture_options;
-    use crate::{App, LessonScreen, ViewOptions};
+    use crate::{App, ViewAction, ViewOptions};
     use session::{Finding, SessionAction, Source, Switch};
     use test_support::compare_with_stored;
 
@@ -460,16 +485,14 @@ mod tests {
         app.turn_page(true);
         app.turn_page(true);
         reaches(&app, 2);
-        let number = |app: &App| match app.lessons.screen() {
-            Some(LessonScreen::Page(page)) => Some((page.number, page.of)),
-            _ => None,
-        };
+        let number = |app: &App| app.lessons.screen().map(|page| (page.number, page.of));
         let (first, of) = number(&app).expect("the lesson's page");
         assert_eq!(first, 1);
         // Another lesson is opened meanwhile: behind it the lecture goes on where it was.
         app.with_lessons(|lessons, session| lessons.open(session, 0));
         app.turn_page(false);
         assert_eq!(number(&app), Some((1, of)));
+        app.predict(0);
         for page in 2..=of {
             app.turn_page(true);
             assert_eq!(number(&app), Some((page, of)));
@@ -482,8 +505,10 @@ mod tests {
         app.turn_page(false);
         app.turn_page(false);
         reaches(&app, 1);
+        let answer = app.lecture.as_ref().unwrap().steps[2].lesson.as_ref();
+        assert!(answer.unwrap().predicted.is_some(), "it is kept");
         app.options.presentation = true;
-        app.act(crate::ViewAction::Escape);
+        app.act(ViewAction::Escape);
         assert!(
             app.open_lecture().is_none() && app.options.presentation,
             "it is left first"
@@ -494,6 +519,11 @@ mod tests {
         assert_eq!(notes, "Step 1 of 4: Ask the class.\n".repeat(2));
         (0..of + 2).for_each(|_| app.turn_page(true));
         assert!(app.open_lecture().is_none(), "it ends behind its last step");
+        let page = app.lessons.screen().expect("what closes it");
+        let first = "How much slower?\nPredicted: – · result: –";
+        assert!(page.conclusion.starts_with(first), "{page:?}");
+        app.act(ViewAction::Escape);
+        assert_eq!(app.lessons.screen(), None);
     }
 
     /// What is said of a prediction until it is measured, and the page with both.
@@ -505,6 +535,7 @@ mod tests {
         let session = Session::start(steps[0].setup.clone(), || {}).unwrap();
         let mut run = LectureRun::new(options);
         let mut status = Status::before_start(&steps[1].setup);
+        status.engine = crate::fixtures::status(1, steps[1].setup.size).engine;
         run.go(0, &session);
         [0, 1, 7].iter().for_each(|choice| run.predict(*choice));
         run.go(1, &session);
@@ -531,7 +562,8 @@ mod tests {
         let closed = run.close().unwrap().to_string();
         let report = folder.path().join("report.html");
         said += &closed.replace(&report.display().to_string(), "report.html");
-        said += &format!("\n{}", std::fs::read_to_string(report).unwrap());
+        let page = std::fs::read_to_string(report).unwrap();
+        said += &format!("\n{}", page.replace(&life::date(), "DATE"));
         compare_with_stored("lecture-page.txt", &said);
         assert!(run.close().is_none(), "it is closed");
     }

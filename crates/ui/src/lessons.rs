@@ -1,4 +1,4 @@
-//! Lessons on screen: the list of them, then the page of one, step by step: the question, then each
+//! Lessons on screen: the page of one, step by step: the question, then each
 //! comparison. While a lesson is open the session is paused, so that neither disturbs the other's
 //! measurements, and keys that would move the view or run the session go from step to step instead.
 
@@ -19,14 +19,14 @@ use std::thread::Builder;
 
 use State::*;
 
-/// The list of lessons or a lesson, where one is open. No method waits for a measurement: the page is
+/// A lesson, where one is open. No method waits for a measurement: the page is
 /// busy meanwhile, and the front end is woken whenever there is more to show.
 pub struct Lessons {
     state: State,
     /// What the state shows, as of the last update.
-    screen: Option<LessonScreen>,
-    /// The last lesson that was opened, where the list goes on.
-    last: usize,
+    screen: Option<Box<LessonPage>>,
+    /// The last lesson that was opened, where a list of them goes on.
+    pub last: usize,
     wake: Wake,
     /// One lesson is measured at a time: the next waits.
     measuring: Arc<Mutex<()>>,
@@ -34,8 +34,9 @@ pub struct Lessons {
 
 enum State {
     Closed,
-    List { selected: usize },
     Open(Box<OpenLesson>),
+    /// The page that closes a lecture.
+    Summary(Box<LessonPage>),
 }
 
 impl Lessons {
@@ -50,24 +51,19 @@ impl Lessons {
         }
     }
 
-    /// The list or the page that is shown, if any.
-    pub fn screen(&self) -> Option<&LessonScreen> {
-        self.screen.as_ref()
-    }
-
-    /// Whether the list is open.
-    pub fn is_list(&self) -> bool {
-        matches!(self.state, List { .. })
+    /// The page that is shown, if any.
+    pub fn screen(&self) -> Option<&LessonPage> {
+        self.screen.as_deref()
     }
 
     /// Which lesson is open, by its place in the list, and whether a step follows the one shown in this
     /// direction.
     pub fn page(&self, forward: bool) -> Option<(usize, bool)> {
-        match &self.state {
-            Open(open) if forward => Some((self.last, open.step < open.scenes.len())),
-            Open(open) => Some((self.last, open.step > 0)),
-            Closed | List { .. } => None,
-        }
+        let Open(open) = &self.state else {
+            return None;
+        };
+        let last = if forward { open.scenes.len() } else { 0 };
+        Some((self.last, open.step != last))
     }
 
     /// What the class predicted in the open lesson, and what was measured.
@@ -83,11 +79,10 @@ impl Lessons {
         })
     }
 
-    /// What a key asks for while a lesson, the list or a step of a `lecture` is open, given what it asks for
-    /// otherwise: arrow keys, Page Up and Page Down go from step to step and choose in the list, digits
-    /// predict, M measures a lesson again, and the keys that run the session, which is paused while a lesson
-    /// is open, go one step on or open the selected lesson. What else a presenter's remote sends does
-    /// nothing.
+    /// What a key asks for while a lesson or a step of a `lecture` is open, given what it asks for otherwise:
+    /// arrow keys, Page Up and Page Down go from step to step, digits predict, M measures a lesson again, and
+    /// the keys that run the session, which is paused while a lesson is open, go one step on. What else a
+    /// presenter's remote sends does nothing.
     pub fn remap_key(
         &self,
         lecture: Option<&LectureRun>,
@@ -96,26 +91,16 @@ impl Lessons {
     ) -> Option<Action> {
         use Key::*;
         use ViewAction::*;
-        let (is_list, is_page) = match self.state {
-            Closed => (false, false),
-            List { .. } => (true, false),
-            Open(_) => (false, true),
-        };
-        let is_lesson = is_list || is_page;
+        let is_page = !matches!(self.state, Closed);
         let choices = match lecture {
+            _ if chord.ctrl => return action,
             _ if is_page => 9,
-            Some(lecture) if !is_list => lecture.step().choices.len(),
-            _ => 0,
+            Some(lecture) => lecture.step().choices.len(),
+            None => return action,
         };
-        if chord.ctrl || !is_lesson && lecture.is_none() {
-            return action;
-        }
         let remapped = match chord.key {
             PageDown | Right => NextPage,
             PageUp | Left => PreviousPage,
-            Down if is_list => NextPage,
-            Up if is_list => PreviousPage,
-            Space | Enter if is_list => OpenLesson,
             Space | Enter if is_page => NextPage,
             F(5) | Char('.' | 'B') => return None,
             Char('M') if is_page => MeasureAgain,
@@ -125,18 +110,6 @@ impl Lessons {
             _ => return action,
         };
         Some(remapped.into())
-    }
-
-    /// Shows the list, or closes what is open.
-    pub fn toggle(&mut self, session: &Session) {
-        match self.state {
-            Closed => {
-                self.state = List {
-                    selected: self.last,
-                }
-            }
-            _ => self.close(session),
-        }
     }
 
     /// Opens a lesson of the list, in place of what is open.
@@ -150,20 +123,17 @@ impl Lessons {
         self.state = Open(Box::new(OpenLesson::new(lesson, &session.status())));
     }
 
-    /// Opens the selected lesson of the list.
-    pub fn open_selected(&mut self, session: &Session) {
-        if let List { selected } = self.state {
-            self.open(session, selected);
-        }
+    /// Shows the page that closes a lecture.
+    pub(crate) fn show_summary(&mut self, page: LessonPage) {
+        self.state = Summary(Box::new(page));
     }
 
     /// Shows the speed-up curve in the last step of its lesson. It is measured now, unless that lesson
     /// is open.
     pub fn measure_speedup(&mut self, session: &Session) {
-        let is_open = matches!(&self.state, Open(open) if open.lesson.name == SPEEDUP.name);
         let index = LESSONS.iter().position(|it| it.name == SPEEDUP.name);
-        if let (false, Some(index)) = (is_open, index) {
-            self.open(session, index);
+        if self.page(true).map(|page| page.0) != index {
+            self.open(session, index.unwrap_or_default());
         }
         if let Open(open) = &mut self.state {
             open.step = open.scenes.len();
@@ -197,27 +167,16 @@ impl Lessons {
         }
     }
 
-    /// One step, or one entry of the list, forward or back.
+    /// One step forward or back; leaves the page that closes a lecture.
     pub fn turn_page(&mut self, session: &Session, forward: bool) {
-        let (at, count) = match &mut self.state {
-            Closed => return,
-            List { selected } => (selected, LESSONS.len()),
-            Open(open) => (&mut open.step, open.scenes.len() + 1),
-        };
-        *at = if forward {
-            (*at + 1).min(count - 1)
-        } else {
-            at.saturating_sub(1)
-        };
-        self.measure(session);
-    }
-
-    /// From a page to the list, from the list to nothing.
-    pub fn go_up(&mut self, session: &Session) {
-        let is_page = matches!(self.state, Open(_));
-        self.close(session);
-        if is_page {
-            self.toggle(session);
+        match &mut self.state {
+            Closed => {}
+            Summary(_) => self.close(session),
+            Open(open) => {
+                let by = if forward { 1 } else { -1 };
+                open.step = open.step.saturating_add_signed(by).min(open.scenes.len());
+                self.measure(session);
+            }
         }
     }
 
@@ -232,16 +191,14 @@ impl Lessons {
     pub fn update(&mut self) {
         self.screen = match &mut self.state {
             Closed => None,
-            List { selected } => Some(LessonScreen::List {
-                selected: *selected,
-            }),
             Open(open) => {
                 open.receive();
                 if let Some(Ok(outcome)) = &mut open.outcome {
                     outcome.close(open.lesson); // in the present language
                 }
-                Some(LessonScreen::Page(Box::new(open.page())))
+                Some(Box::new(open.page()))
             }
+            State::Summary(page) => Some(page.clone()),
         };
     }
 
@@ -384,10 +341,9 @@ impl OpenLesson {
         let right = self.over().and_then(|it| self.lesson.choices.right(it));
         let texts = self.lesson.choices.in_words().into_iter().enumerate();
         texts
-            .map(|(at, text)| LessonChoice {
-                text,
-                is_chosen: self.chosen == Some(at),
-                is_right: right == Some(at),
+            .map(|(at, text)| {
+                let is_factor = self.lesson.choices.factor(at).is_some();
+                LessonChoice::new(text, self.chosen == Some(at), right == Some(at), is_factor)
             })
             .collect()
     }
@@ -525,8 +481,6 @@ fn about(lesson: &Lesson) -> String {
     [lesson.source.in_words(), needs.into(), takes].join(" · ")
 }
 
-// Lessons on screen: the list of them, or the page of one.
-
 /// The page of a lesson: its question and what the class may predict, the settings that are
 /// compared side by side, and what was measured of them.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -575,8 +529,21 @@ pub struct LessonChoice {
     pub text: String,
     /// Whether the class has chosen it.
     pub is_chosen: bool,
-    /// Whether it is the one that was measured.
+    /// Whether it is the one that was measured, or of factors the nearest.
     pub is_right: bool,
+}
+
+impl LessonChoice {
+    /// The right one of some factors is but the nearest, and is called so.
+    pub(crate) fn new(text: String, is_chosen: bool, is_right: bool, is_factor: bool) -> Self {
+        let near = is_right && is_factor;
+        let text = if near { tr!("{text} (nearest)") } else { text };
+        LessonChoice {
+            text,
+            is_chosen,
+            is_right,
+        }
+    }
 }
 
 /// A setting of a lesson.
@@ -607,18 +574,6 @@ pub struct TimeBar {
     pub is_prediction: bool,
 }
 
-/// What stands in the window while lessons are open.
-#[derive(Clone, PartialEq, Debug)]
-pub enum LessonScreen {
-    /// All lessons, beside the panels.
-    List {
-        /// The one that Enter opens.
-        selected: usize,
-    },
-    /// The page of one, in place of everything else.
-    Page(Box<LessonPage>),
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -644,10 +599,7 @@ mod tests {
     /// The page that is shown now.
     fn page(lessons: &mut Lessons) -> LessonPage {
         lessons.update();
-        match lessons.screen() {
-            Some(LessonScreen::Page(page)) => (**page).clone(),
-            other => panic!("no page: {other:?}"),
-        }
+        lessons.screen().expect("a page").clone()
     }
 
     /// The page once it is measured; each until then is looked at.
@@ -663,34 +615,27 @@ mod tests {
     }
 
     #[test]
-    fn pages_and_entries_are_turned_and_escape_goes_back() {
+    fn pages_are_turned_up_to_the_last_one_and_back() {
         let (session, mut lessons) = start();
         let mut walk = |times: usize, does: fn(&mut Lessons, &Session), expected: &str| {
             (0..times).for_each(|_| does(&mut lessons, &session));
             lessons.update();
             let shown = match lessons.screen() {
                 None => "nothing".into(),
-                Some(LessonScreen::List { selected }) => format!("list at {selected}"),
-                Some(LessonScreen::Page(page)) => format!("{}, step {}", page.title, page.number),
+                Some(page) => format!("{}, step {}", page.title, page.number),
             };
             assert_eq!(shown, expected);
         };
-        let last = LESSONS.len() - 1;
-        let title = lang::text(LESSONS[last - 1].title);
+        let title = lang::text(LESSONS[0].title);
         let [first, second] = [1, 2].map(|step| format!("{title}, step {step}"));
         let (forward, back) = (
             |it: &mut Lessons, session: &Session| it.turn_page(session, true),
             |it: &mut Lessons, session: &Session| it.turn_page(session, false),
         );
-        walk(1, Lessons::toggle, "list at 0");
-        walk(last + 3, forward, &format!("list at {last}"));
-        walk(1, back, &format!("list at {}", last - 1));
-        walk(1, Lessons::open_selected, &first);
+        walk(1, |it, session| it.open(session, 0), &first);
         walk(1, forward, &second);
         walk(2, back, &first);
-        walk(1, Lessons::go_up, &format!("list at {}", last - 1));
-        walk(1, Lessons::open_selected, &first);
-        walk(1, Lessons::toggle, "nothing");
+        walk(1, Lessons::close, "nothing");
     }
 
     #[test]

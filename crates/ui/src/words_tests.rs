@@ -424,7 +424,7 @@ fn all_words_are_those_that_are_stored() {
     compare_with_stored("words.txt", &found);
 }
 
-/// What a key asks for while nothing, the list, a page or a step of a lecture is open, and what the
+/// What a key asks for while nothing, a page or a step of a lecture is open, and what the
 /// steps say: `=` is what the key asks for otherwise, `-` nothing.
 #[test]
 fn keys_and_steps_of_a_lecture_are_those_that_are_stored() {
@@ -457,8 +457,6 @@ fn keys_and_steps_of_a_lecture_are_those_that_are_stored() {
         chords.iter().map(ask).collect::<Vec<_>>()
     };
     let [closed, at_step] = [&app(None), &step].map(asks);
-    step.with_lessons(Lessons::toggle);
-    let in_list = asks(&step);
     step.with_lessons(|lessons, session| lessons.open(session, 0));
     let on_page = asks(&step);
     step.with_lessons(Lessons::close);
@@ -472,7 +470,7 @@ fn keys_and_steps_of_a_lecture_are_those_that_are_stored() {
     step.toggle_lecture();
     assert_eq!(asks(&step), closed, "it is left");
     for (at, chord) in chords.iter().enumerate() {
-        let all = [&closed, &in_list, &on_page, &at_step].map(|it| &*it[at]);
+        let all = [&closed, &on_page, &at_step].map(|it| &*it[at]);
         said += &format!("{chord}: {}\n", all.join(" | "));
     }
     compare_with_stored("lecture-keys.txt", &said);

@@ -16,7 +16,7 @@ use crate::view::code_editor::field;
 use egui::text_edit::TextEditState;
 use engine::kernels::KERNELS;
 use lang::{message, tr};
-use lesson::{EXERCISES, Exercise, ExerciseProgress};
+use lesson::{Exercise, ExerciseProgress};
 use life::{ReadError, SaveTarget, dated_stem, read_regular_file, shown};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use script::{MAX_SOURCE_BYTES, Script, Work};
@@ -414,11 +414,8 @@ impl Handler {
     }
 
     /// Opens an exercise in the editor.
-    pub(super) fn start_exercise(&mut self, index: usize) {
+    pub(super) fn start_exercise(&mut self, exercise: &'static Exercise) {
         self.app.with_lessons(Lessons::close);
-        let Some(exercise) = EXERCISES.get(index) else {
-            return;
-        };
         self.editor.code = Code::of_exercise(exercise);
         if self.editor.shown().exercise.map(|it| it.name) != Some(exercise.name) {
             self.editor.replace(CodeEditor::start(exercise));

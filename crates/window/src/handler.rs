@@ -33,8 +33,8 @@ use ui::actions::Setting;
 use ui::pacing::{FrameRate, Pacer};
 use ui::theme::theme;
 use ui::{
-    Action, App, CodeEditor, Drawing, EmergencySave, InterfaceScale, LessonScreen, Lessons, Screen,
-    SidePanel, ViewAction, Wake,
+    Action, App, CodeEditor, Drawing, EmergencySave, InterfaceScale, Lessons, Screen, SidePanel,
+    ViewAction, Wake,
 };
 
 /// Frames per second where more would only burden the machine or the wire.
@@ -256,7 +256,11 @@ impl Handler {
                 self.app.with_lessons(open);
                 self.hover();
             }
-            Exercise(index) => self.start_exercise(index),
+            Exercise(index) => self.start_exercise(&lesson::EXERCISES[index]),
+            NextExercise => match self.editor.progress.next() {
+                Some(exercise) => self.start_exercise(exercise),
+                None => self.show_notice(message!("every exercise is solved")),
+            },
             RunKernel(stored) => {
                 // Another session may have been opened meanwhile.
                 let status = self.status();
@@ -448,12 +452,6 @@ impl Handler {
             Some(Action::Edit(action)) => self.edit_action(action),
             Some(Action::Session(_)) | None => {}
         }
-        // The list of lessons is a dialog here.
-        if let Some(LessonScreen::List { selected }) = self.app.lessons.screen() {
-            let (list, solved) = (Picker::at(*selected), self.editor.progress.clone());
-            self.dialogs.toggle(Dialog::Lessons(list, solved));
-            self.app.with_lessons(Lessons::close);
-        }
         self.hover(); // something else may be under the pointer
     }
 
@@ -478,6 +476,13 @@ impl Handler {
                 let typed = offered.map(|rule| rule.to_string());
                 let form = Form::prompt(setting, typed.unwrap_or_default());
                 self.dialogs.open(Dialog::Form(form));
+            }
+            ToggleLessons => {
+                let (list, solved) = (
+                    Picker::at(self.app.lessons.last),
+                    self.editor.progress.clone(),
+                );
+                self.dialogs.toggle(Dialog::Lessons(list, solved));
             }
             ToggleHelp => self.dialogs.toggle(Dialog::Help(Picker::default())),
             ToggleCommands => {

@@ -84,8 +84,6 @@ pub enum ViewAction {
     RunRound,
     /// Opens or closes the list of lessons.
     ToggleLessons,
-    /// Opens the selected lesson of the list.
-    OpenLesson,
     /// Measures rounds per second by the number of instances, in the lesson of it.
     MeasureSpeedup,
     /// Takes the lecture up where it was left, or leaves it.

@@ -225,8 +225,8 @@ pub(super) struct Predicted {
 }
 
 impl Predicted {
-    /// In sentences, with what was measured of it if this text of it runs.
-    pub(super) fn in_words(self, text: &Arc<str>, status: &Status) -> Vec<String> {
+    /// In sentences, of the round that runs, with what was measured of it.
+    pub(super) fn in_words(self, status: &Status) -> Vec<String> {
         let Predicted { factor, before } = self;
         let factor = factor_in_words(factor);
         let predicted = tr!(
@@ -234,8 +234,7 @@ impl Predicted {
             order = before.in_short()
         );
         let effect = status.lab.last_effect.as_ref();
-        let its =
-            effect.filter(|effect| effect.what == before.own_instead() && is_running(status, text));
+        let its = effect.filter(|effect| effect.what == before.own_instead());
         let measured = its.map(|it| tr!("Measured: {factor}", factor = it.in_short()));
         [predicted].into_iter().chain(measured).collect()
     }

@@ -49,8 +49,16 @@ pub(crate) fn show(ui: &mut Ui, frame: &Frame<'_>, rect: Rect) {
         ui.allocate_ui(vec2(ui.available_width(), SENTENCES), |ui| {
             let area = ScrollArea::vertical().id_salt("sentences");
             area.auto_shrink(false).show(ui, |ui| {
-                for sentence in editor.sentences(frame.sources.status) {
-                    ui.label(lang::keep_units(&sentence));
+                let sentences = |ui: &mut Ui| {
+                    for sentence in editor.sentences(frame.sources.status) {
+                        ui.label(lang::keep_units(&sentence));
+                    }
+                };
+                // What to do is a hint that is to be opened.
+                let hint = |name| CollapsingHeader::new(tr!("Hint")).id_salt(name);
+                match editor.exercise.filter(|_| !editor.is_right()) {
+                    Some(it) => _ = hint(it.name).show(ui, sentences),
+                    None => sentences(ui),
                 }
             });
         });
@@ -224,6 +232,9 @@ fn show_buttons(ui: &mut Ui, frame: &Frame<'_>) {
     let name = tr!("Run ({key})", key = run.key());
     asks(&ui.button(name), run);
     requests(&ui.button(tr!("Save (Ctrl+S)")), UiRequest::SaveCode);
+    if editor.is_solved() {
+        requests(&ui.button(tr!("Next exercise")), UiRequest::NextExercise);
+    }
     match frame.sources.status.and_then(|it| editor.runs(it)) {
         Some(true) => _ = truncated(ui, RichText::new(tr!("runs")).color(palette.running)),
         Some(false) => _ = truncated(ui, tr!("edited since it ran")),

@@ -17,7 +17,7 @@ use crate::view::{
 use lang::{Message, message, tr};
 use session::{PicturePlan, SessionAction, Status, Switches, TransferChoice};
 use ui::figures::Urgency;
-use ui::{CodeEditor, ColourBy, LessonScreen, Screen, SidePanel, Sources, ViewTransform, request};
+use ui::{CodeEditor, ColourBy, Screen, SidePanel, Sources, ViewTransform, request};
 
 /// Panels that are said one by one, at most.
 const MAX_PANELS_SAID: usize = 64;
@@ -57,9 +57,20 @@ impl<'a> Frame<'a> {
             .comparison
             .as_ref()
             .map(|comparison| comparison.each);
+        let instances = status.lattices.instances;
+        // In a presentation the last row is to see the lanes, of up to 16 instances or of both rounds of a
+        // change: there another host takes five lanes' height.
+        let rounds = self.sources.timeline;
+        let presented = match (&rounds.before, &rounds.chart) {
+            (Some(before), Some(after)) if comparison.is_none() => {
+                before.lanes.len() + after.lanes.len() + 5
+            }
+            _ => instances.min(16),
+        };
         LayoutRequest {
             // As high as a lane for each instance needs, whatever the streams: F2 moves nothing.
-            lanes: timeline.then_some(status.lattices.instances),
+            lanes: timeline.then_some(instances),
+            presented: self.is_enlarged().then_some(presented),
             sm_count: (timeline && status.lab.block_timestamps).then(|| timeline_sm_count(status)),
             side: self.sources.options.side,
             toolbar: true,
@@ -81,7 +92,7 @@ impl<'a> Frame<'a> {
 
     /// Whether the page of a lesson is open.
     fn has_page(&self) -> bool {
-        matches!(self.sources.lesson, Some(LessonScreen::Page(_)))
+        self.sources.lesson.is_some()
     }
 
     /// Whether it is a presentation; a lesson's page is as large as its room takes all the same.
@@ -239,30 +250,21 @@ pub(crate) fn paint(ui: &mut Ui, frame: &Frame<'_>, place: Option<&(WindowLayout
     if let Some(sentence) = no_room(frame, layout) {
         figures.notify(sentence);
     }
-    // The finding stands over the lanes, and in a presentation's strip.
-    let finding = frame.screen.finding.as_ref();
-    let is_in_strip = matches!(layout.dock, Dock::Strip(_)) && finding.is_some();
-    if layout.timeline.is_some() || is_in_strip {
+    // The finding stands over the lanes, or in the step of a lecture.
+    if layout.timeline.is_some() && !layout.is_short {
         figures.messages.retain(|it| it.0 != Urgency::Effect);
     }
     match layout.dock {
         Dock::Hidden => {}
         Dock::Side(rect) => hud::show_side(ui, layout.points(rect), &figures),
         Dock::Bar(rect) => {
-            let mut all = vec![&figures.headline];
-            all.extend(figures.groups.iter().flatten());
-            hud::show_cells(ui, layout.points(rect), &figures, &all, false, None);
-        }
-        Dock::Strip(rect) => {
-            let essentials = Vec::from_iter(&figures.essentials);
-            hud::show_cells(
-                ui,
-                layout.points(rect),
-                &figures,
-                &essentials,
-                true,
-                finding,
-            );
+            let all = figures.groups.iter().flatten();
+            let shown = if frame.is_enlarged() {
+                Vec::from_iter(&figures.essentials)
+            } else {
+                [&figures.headline].into_iter().chain(all).collect()
+            };
+            hud::show_cells(ui, layout.points(rect), &figures, &shown);
         }
     }
     if let Some(rect) = layout.toolbar {
@@ -296,7 +298,7 @@ pub(crate) fn paint(ui: &mut Ui, frame: &Frame<'_>, place: Option<&(WindowLayout
             },
         }
     }
-    if let (Some(rect), Some(LessonScreen::Page(page))) = (layout.lesson, frame.sources.lesson) {
+    if let (Some(rect), Some(page)) = (layout.lesson, frame.sources.lesson) {
         lesson::show(ui, frame, page, layout.points(rect));
     }
     if let (Some(shown), Some(places)) = (&frame.screen.comparison, &layout.comparison) {

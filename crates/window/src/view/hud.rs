@@ -4,14 +4,13 @@
 use egui::accesskit::Role;
 use egui::{Frame as Margins, *};
 
+use crate::view::dialogs::UiRequest;
 use crate::view::style::*;
-use crate::view::timeline::tone_colour;
 use crate::view::toolbar;
-use lang::{Message, tr};
+use lang::tr;
 use session::SessionAction;
 use ui::ViewAction;
 use ui::figures::{Figure, Figures, PACE, RunState, Urgency};
-use ui::finding::Headline;
 
 /// Room below the column's figures for messages, whether there are any or not: no figure goes when one
 /// comes.
@@ -68,24 +67,15 @@ pub(crate) fn show_side(ui: &mut Ui, rect: Rect, figures: &Figures) {
     });
 }
 
-/// Shows figures in cells of one width, in a row or as many as there is room for, and below them what was found if that
-/// is given, and the most urgent message.
-pub(crate) fn show_cells(
-    ui: &mut Ui,
-    rect: Rect,
-    figures: &Figures,
-    cells: &[&Figure],
-    in_a_row: bool,
-    finding: Option<&Headline>,
-) {
+/// Shows figures in cells of one width, as many in a row as there is room for, and below them the most urgent message.
+pub(crate) fn show_cells(ui: &mut Ui, rect: Rect, figures: &Figures, cells: &[&Figure]) {
     lay_out(ui, rect.shrink2(vec2(14.0, 8.0)), "figures", |ui| {
         set_dense(ui);
         ui.spacing_mut().item_spacing.x = 12.0;
-        let columns = if in_a_row {
-            cells.len() as f32 + 1.0
-        } else {
-            (ui.available_width() / CELL).floor().max(2.0)
-        };
+        // A presentation's few stand in one row.
+        let few = cells.len() <= figures.essentials.len();
+        let least = if few { cells.len() as f32 + 1.0 } else { 2.0 };
+        let columns = (ui.available_width() / CELL).floor().max(least);
         let cell = ui.available_width() / columns;
         // Room for a message, whether there is one or not: no figure goes when one comes.
         let room = ui.available_height() - LINE;
@@ -108,18 +98,10 @@ pub(crate) fn show_cells(
             });
         });
         from_both_ends(ui, show_menu, |ui| {
-            if let Some(found) = finding {
-                let colour = tone_colour(found.tone, &palette(ui));
-                ui.label(styled(&found.factor, medium(19.0), colour));
-            }
-            // What is always true is no news in a lecture.
-            let is_news = |it: &&(Urgency, Message)| finding.is_none() || it.0 != Urgency::Warning;
-            if let Some((urgency, sentence)) = figures.messages.iter().find(is_news) {
+            if let Some((urgency, sentence)) = figures.messages.first() {
                 show_message(ui, *urgency, |ui, colour| {
                     truncated(ui, styled(&**sentence, regular(14.0), colour));
                 });
-            } else if let Some(found) = finding {
-                truncated(ui, &*found.subject);
             }
         });
     });

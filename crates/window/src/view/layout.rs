@@ -76,10 +76,8 @@ pub enum Dock {
     Hidden,
     /// Beside the panels, to the right.
     Side(PixelRect),
-    /// Below the panels.
+    /// Below the panels; in a presentation with a lecture's essentials alone.
     Bar(PixelRect),
-    /// Below the panels, with a lecture's essentials alone.
-    Strip(PixelRect),
 }
 
 impl Dock {
@@ -87,7 +85,7 @@ impl Dock {
     pub fn rect(self) -> Option<PixelRect> {
         match self {
             Dock::Hidden => None,
-            Dock::Side(rect) | Dock::Bar(rect) | Dock::Strip(rect) => Some(rect),
+            Dock::Side(rect) | Dock::Bar(rect) => Some(rect),
         }
     }
 }
@@ -174,6 +172,8 @@ const HUD_HEIGHT: f32 = 290.0;
 pub(crate) struct LayoutRequest {
     /// A timeline with this many lanes.
     pub lanes: Option<usize>,
+    /// The lanes for which a presentation's panels make room.
+    pub presented: Option<usize>,
     /// This many SMs (or CPU workers) beneath them.
     pub sm_count: Option<usize>,
     /// What is shown beside the panels.
@@ -262,7 +262,8 @@ pub(crate) fn lay_out(
     if let Some(lanes) = request.lanes.filter(|_| is_beside) {
         let sm_count = request.sm_count.filter(|_| !layout.is_short);
         let room = [points(rest)[0], room[1]];
-        if let Some(height) = timeline::layout::height(room, lanes, sm_count) {
+        let presented = request.presented;
+        if let Some(height) = timeline::layout::height(room, lanes, presented, sm_count) {
             layout.timeline = Some(rest.take_bottom(px(height)));
             layout.sm_count = sm_count;
         }
@@ -272,6 +273,7 @@ pub(crate) fn lay_out(
         .comparison
         .filter(|&each| each > 0 && 2 * each <= panels);
     (layout.tiling, layout.comparison) = match each {
+        None if rest.height == 0 => (layout.tiling, None),
         None => (of(panels).tile(rest), None),
         Some(each) => {
             let (tiling, places) = tile_comparison(rest, of(each), pixels_per_point);
@@ -287,7 +289,7 @@ fn dock(rest: &mut PixelRect, scale: f32, pixels_per_point: f32, is_presentation
     let (w, h) = (rest.width as f32, rest.height as f32);
     if is_presentation {
         let strip = in_pixels(STRIP, pixels_per_point).min(rest.height / 3);
-        Dock::Strip(rest.take_bottom(strip))
+        Dock::Bar(rest.take_bottom(strip))
     } else if w >= 1.05 * h && w >= 380.0 * scale && h >= 200.0 * scale {
         let side = (HUD_WIDTH * pixels_per_point).min(0.42 * w);
         Dock::Side(rest.take_right(side.round() as u32))
@@ -482,6 +484,7 @@ mod tests {
         let of = |side| beside(side, 16);
         let presented = |side, lecture| LayoutRequest {
             presentation: true,
+            presented: Some(16),
             lecture,
             ..of(side)
         };
@@ -490,6 +493,10 @@ mod tests {
             ..of(Some(SidePanel::Lab))
         };
         let step = lecture::height(&lecture_screen());
+        let change = LayoutRequest {
+            presented: Some(16 + 5 + 16),
+            ..presented(None, Some(step))
+        };
         let mut said = String::new();
         for (window, scale) in LECTURES
             .into_iter()
@@ -503,6 +510,7 @@ mod tests {
                 ("map", map),
                 ("presentation", presented(None, None)),
                 ("lecture", presented(None, Some(step))),
+                ("lecture's change", change),
                 ("ladder presented", presented(Some(SidePanel::Ladder), None)),
                 ("race", presented(Some(SidePanel::Editor), None)),
             ] {

@@ -14,7 +14,7 @@ const BUTTONS: [f32; 2] = [252.0, 30.0];
 
 /// The height of a strip of a step.
 pub(crate) fn height(step: &LectureScreen) -> f32 {
-    if step.choices.is_empty() { 94.0 } else { 142.0 }
+    if step.choices.is_empty() { 94.0 } else { 150.0 }
 }
 
 /// Shows the strip.
@@ -29,9 +29,14 @@ pub(crate) fn show(ui: &mut Ui, step: &LectureScreen, rect: Rect) {
         ui.spacing_mut().item_spacing.y = 0.0;
         ui.spacing_mut().interact_size.y = 0.0;
         let show = |ui: &mut Ui, size: f32| {
+            let found = if step.is_right {
+                palette.running
+            } else {
+                palette.value
+            };
             for (text, font, colour) in [
                 (&step.text, regular(19.0 * size), palette.value),
-                (&step.result, medium(19.0 * size), palette.running),
+                (&step.result, medium(28.0 * size), found),
                 (&step.question, medium(19.0 * size), palette.accent),
             ] {
                 if !text.is_empty() {

@@ -38,11 +38,9 @@ pub(crate) fn show(ui: &mut Ui, frame: &Frame<'_>, page: &LessonPage, rect: Rect
     let palette = palette(ui);
     lay_out(ui, rect.shrink2(vec2(PAD, 0.6 * PAD)), "lesson", |ui| {
         ui.visuals_mut().widgets.noninteractive.fg_stroke.color = palette.value;
-        let number = format!("{} / {}", page.number, page.of);
         let title = |ui: &mut Ui| ui.label(RichText::new(&page.title).font(medium(24.0)));
         Sides::new().shrink_left().truncate().show(ui, title, |ui| {
             show_menu(ui);
-            ui.label(RichText::new(number).color(palette.label));
         });
         if !page.about.is_empty() {
             truncated(ui, styled(&page.about, regular(15.0), palette.label));
@@ -126,9 +124,11 @@ fn show_foot(ui: &mut Ui, page: &LessonPage, is_lectures: bool) {
             tr!("Next"),
         ),
     };
-    let is_measured = page.number > 1 && page.progress.is_none();
+    // The page that closes a lecture asks nothing.
+    let is_measured = page.number > 1 && page.progress.is_none() && !page.question.is_empty();
     let (has_previous, has_next) = (page.number > 1, page.number < page.of);
     ui.horizontal(|ui| {
+        ui.label(RichText::new(format!("{} / {}", page.number, page.of)).small());
         #[rustfmt::skip]
         page_buttons(ui, &[
             (tr!("Back"), ViewAction::PreviousPage, is_lectures || has_previous),
@@ -157,11 +157,13 @@ pub(crate) fn choices(ui: &mut Ui, choices: &[LessonChoice], is_asked: bool, siz
             for (number, choice) in choices.iter().enumerate() {
                 let text = format!("{}  {}", number + 1, choice.text);
                 let mut button = Button::new(RichText::new(text).font(medium(17.0 * size)));
+                let mut edge = Stroke::new(1.0, palette.label);
                 if choice.is_right {
                     button = button.right_text(RichText::new(sign(true)).size(17.0 * size));
-                    button = button.stroke(Stroke::new(2.0, palette.running));
+                    edge = Stroke::new(2.0, palette.running);
                 }
-                let button = ui.add_enabled(is_asked, button.selected(choice.is_chosen));
+                let button = button.stroke(edge).selected(choice.is_chosen);
+                let button = ui.add_enabled(is_asked, button);
                 asks(&button, ViewAction::Predict(number as u8));
             }
         });

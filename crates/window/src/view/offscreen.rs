@@ -9,8 +9,7 @@ use crate::view::{Dialogs, Frame, Gpu, Picker, Scene, TimelineView, ViewError};
 use lang::message;
 use session::{PicturePlan, PictureSource, Status};
 use ui::{
-    Camera, CodeEditor, Drawing, EditOverlay, LessonScreen, Population, Screen, Sources,
-    ViewOptions,
+    Camera, CodeEditor, Drawing, EditOverlay, LessonPage, Population, Screen, Sources, ViewOptions,
 };
 
 /// What frames show beside the cells.
@@ -27,7 +26,7 @@ pub struct FrameContents {
     /// What a hand has put over the panels.
     pub edit_overlay: EditOverlay,
     /// The lesson that is shown, if one is.
-    pub lesson: Option<LessonScreen>,
+    pub lesson: Option<Box<LessonPage>>,
 }
 
 impl FrameContents {
@@ -47,7 +46,7 @@ impl FrameContents {
                 drawing: &self.drawing,
                 population: &self.population,
                 timeline: &self.timeline.timeline,
-                lesson: self.lesson.as_ref(),
+                lesson: self.lesson.as_deref(),
                 edit_overlay: Some(&self.edit_overlay),
             },
             timeline: &self.timeline,

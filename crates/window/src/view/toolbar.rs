@@ -5,9 +5,11 @@
 use egui::*;
 
 use crate::view::Frame;
+use crate::view::dialogs::UiRequest;
 use crate::view::style::*;
 use lang::tr;
 use session::{SessionAction, Switch};
+use ui::figures::{KERNEL, STREAMS};
 use ui::{Action, EditAction, Sources, Tool, ViewAction};
 
 /// Its height, in points.
@@ -23,9 +25,9 @@ pub(crate) const RUN: &str = "f 2 0 15 8 2 16";
 pub(crate) const PAUSE: &str = "b 2 .5 4 15 b 10 .5 4 15";
 pub(crate) const STOP: &str = "b 1.5 1.5 13 13";
 /// A chip with its legs.
-const KERNEL: &str = "l 4 4 12 4 12 12 4 12 4 4 l 6 0 6 3 l 10 0 10 3 l 6 13 6 16 l 10 13 10 16 \
+const CHIP: &str = "l 4 4 12 4 12 12 4 12 4 4 l 6 0 6 3 l 10 0 10 3 l 6 13 6 16 l 10 13 10 16 \
                       l 0 6 3 6 l 0 10 3 10 l 13 6 16 6 l 13 10 16 10";
-const STREAMS: &str = "l 0 2 13 2 f 12 0 16 2 12 4 l 0 8 13 8 f 12 6 16 8 12 10 \
+const ARROWS: &str = "l 0 2 13 2 f 12 0 16 2 12 4 l 0 8 13 8 f 12 6 16 8 12 10 \
                        l 0 14 13 14 f 12 12 16 14 12 16";
 /// A flask, an open book and a pencil.
 const LAB: &str = "l 6 0 6 6 1 15 15 15 10 6 10 0 l 4.5 .5 11.5 .5 l 4 10 12 10";
@@ -85,8 +87,8 @@ fn buttons(it: &Sources<'_>) -> Vec<Face> {
         } else {
             let timeline = "b 0 1 9 3 b 3.5 6.5 9 3 b 7 12 9 3";
             [
-                button(NextKernel, KERNEL, tr!("Kernel")),
-                button(CycleSwitch(Switch::Streams), STREAMS, tr!("Streams")),
+                button(NextKernel, CHIP, tr!("Kernel")),
+                button(CycleSwitch(Switch::Streams), ARROWS, tr!("Streams")),
                 button(ToggleTimeline, timeline, tr!("Timeline")),
                 button(ToggleLab, LAB, tr!("Lab")),
                 button(ToggleLessons, LESSONS, tr!("Lessons")),
@@ -175,11 +177,17 @@ fn show_button(ui: &mut Ui, frame: &Frame<'_>, action: Action, face: Atom<'_>) {
         .selected(is_lit)
         .frame_when_inactive(is_lit);
     let button = ui.add_enabled(unavailable.is_none(), button);
+    // What has many positions shows them, as its figure does.
+    let mut choices = [KERNEL, STREAMS].into_iter();
+    let choices = choices.find(|it| row.setting == Some(it[0]));
     button.widget_info(|| WidgetInfo {
         selected: state,
         ..WidgetInfo::labeled(accesskit::Role::Button, unavailable.is_none(), row.help())
     });
-    asks(&button, action);
+    match choices {
+        Some(choices) => requests(&button, UiRequest::Change(choices, button.rect)),
+        None => asks(&button, action),
+    }
     tip(button, || match &unavailable {
         Some(why) => why.clone(),
         None => format!("{} ({})", row.help(), row.keys()),

@@ -76,6 +76,8 @@ pub(crate) enum UiRequest {
     Lesson(usize),
     /// The exercise of this place among them.
     Exercise(usize),
+    /// The first one behind the exercise in progress that is not solved.
+    NextExercise,
     /// The kernel that came with a session may run.
     RunKernel(Arc<StoredKernel>),
     /// The ladder shows the source of this rung, or its chart again.

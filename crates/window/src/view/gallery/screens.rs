@@ -25,7 +25,7 @@ use ui::fixtures::{
     DEVICE, comparison, effect, isolated, lecture_screen, lesson_page, recorded,
     round_with_block_timestamps, speedup_page, waited_round,
 };
-use ui::{CodeEditor, ColourBy, Ghost, InterfaceScale, LessonPage, LessonScreen, SidePanel, Tool};
+use ui::{CodeEditor, ColourBy, Ghost, InterfaceScale, LessonPage, SidePanel, Tool};
 use workshop::{CompilerError, Facts, Fault, Right};
 
 /// A window in which all of a screen is seen without scrolling.
@@ -426,7 +426,7 @@ impl Scenario {
     }
 
     fn teach(&mut self, page: Box<LessonPage>) {
-        self.contents.lesson = Some(LessonScreen::Page(page));
+        self.contents.lesson = Some(page);
     }
 
     fn open(&mut self, dialog: Dialog) {

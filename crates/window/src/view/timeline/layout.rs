@@ -30,20 +30,18 @@ const MAP_ROW: f32 = 12.0;
 const MAP: f32 = 270.0;
 /// The part of lanes and map together that the map may take.
 const MAX_MAP_SHARE: f32 = 0.62;
-/// The part of the panels' height that it may take, without the map and with it.
+/// The part of the panels' height that it may take, without the map, where lanes would be thin, and with it.
 const MAX_SHARE: f32 = 0.47;
-const MAX_WITH_MAP: f32 = 0.64;
-/// The part that it may take where the lanes of so many streams would be thinner than this: in a
-/// presentation the last row is to see them.
 const MAX_FOR_LANES: f32 = 0.62;
-const VISIBLE_LANES: usize = 16;
-const VISIBLE_LANE: f32 = 8.0;
+const MAX_WITH_MAP: f32 = 0.64;
+/// A lane in a presentation, where the last row is to see it, and the least height of panels beside them.
+const PRESENTED_LANE: f32 = 6.25;
+const MIN_PANELS: f32 = 30.0;
 /// The least area, for panels and timeline together, that has one.
-pub(crate) const MIN_AREA: [f32; 2] = [470.0, 260.0];
-/// Below this height of panels and timeline together it may take a larger part, and has no map and no
-/// finding: a step of a lecture stands above the panels of a presentation then, and says what was measured.
+pub(crate) const MIN_AREA: [f32; 2] = [470.0, 280.0];
+/// Below this height of panels and timeline together it has no map and no finding: a step of a lecture
+/// stands above the panels of a presentation then, and says what was measured.
 const SHORT_AREA: f32 = 400.0;
-const MAX_OF_SHORT: f32 = 0.68;
 /// What is not lanes, in height.
 const AROUND: f32 = TOP + TITLE + LEGEND + FINDING + HOST + APART + AXIS + FOOT + BOTTOM;
 
@@ -54,21 +52,28 @@ pub(crate) fn is_short(height: f32) -> bool {
 }
 
 /// The height of a timeline of so many lanes, and of a map of so many multiprocessors
-/// beneath them, in an area of this size; `None` where the area is too small.
-pub(crate) fn height(area: [f32; 2], lanes: usize, sm_count: Option<usize>) -> Option<f32> {
+/// beneath them, in an area of this size; `None` where the area is too small. Those that a presentation
+/// shows of one round or two may take all of it.
+pub(crate) fn height(
+    area: [f32; 2],
+    lanes: usize,
+    presented: Option<usize>,
+    sm_count: Option<usize>,
+) -> Option<f32> {
     let [width, height] = area;
     if width < MIN_AREA[0] || height < MIN_AREA[1] {
         return None;
     }
-    let (around, most_for_lanes) = if is_short(height) {
-        (AROUND - FINDING, MAX_OF_SHORT)
-    } else {
-        (AROUND, MAX_FOR_LANES)
-    };
-    let visible = around + lanes.min(VISIBLE_LANES) as f32 * VISIBLE_LANE;
+    let around = AROUND - if is_short(height) { FINDING } else { 0.0 };
+    if let (Some(lanes), None) = (presented, sm_count) {
+        let wanted = around + lanes as f32 * PRESENTED_LANE;
+        let has_panels = height - wanted >= MIN_PANELS;
+        return Some(if has_panels { wanted } else { height });
+    }
     let lanes = (lanes.max(1) as f32 * LANE).max(MIN_LANES);
+    let visible = (around + lanes.min(128.0)) / height;
     let (map, most) = match sm_count {
-        None => (0.0, (visible / height).clamp(MAX_SHARE, most_for_lanes)),
+        None => (0.0, visible.clamp(MAX_SHARE, MAX_FOR_LANES)),
         Some(sm_count) => (
             MAP_HEAD + (sm_count as f32 * MAP_ROW).min(MAP),
             MAX_WITH_MAP,
@@ -151,11 +156,10 @@ impl Plot {
         let room = (self.rows.height() - host * lanes.len() as f32).max(2.0);
         let mut heights = vec![room];
         if let [above, below] = lanes {
-            // Each has the room of its lanes, but the one of fewer what they need, up to half of it.
-            let [above, below] = [above, below].map(|lanes| *lanes as f32 * HOST);
-            let (room, share) = (room - APART, room * above / (above + below).max(1.0));
-            let above = share.max(above.min(room / 2.0));
-            let above = above.min(room - below.min(room / 2.0));
+            // Each has the room of its lanes, and of a host's at least.
+            let (room, all) = (room - APART, (above + below).max(1) as f32);
+            let least = HOST.min(room / 2.0);
+            let above = (room * *above as f32 / all).clamp(least, room - least);
             heights = vec![above, room - above];
         }
         let mut top = self.rows.top();

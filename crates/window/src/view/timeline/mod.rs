@@ -9,7 +9,6 @@ pub(crate) mod layout;
 mod text;
 
 pub(crate) use lanes::paint_rounds;
-pub(crate) use text::tone_colour;
 
 use crate::view::Frame;
 use crate::view::layout::WindowLayout;

@@ -211,7 +211,7 @@ fn show_finding(ui: &mut Ui, found: Option<&Headline>) {
 }
 
 /// Only a gain is green.
-pub(crate) fn tone_colour(tone: Tone, palette: &Palette) -> Color32 {
+fn tone_colour(tone: Tone, palette: &Palette) -> Color32 {
     match tone {
         Tone::Measuring => palette.accent,
         Tone::Better => palette.running,
