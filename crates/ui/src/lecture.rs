@@ -192,7 +192,11 @@ impl LectureRun {
             return None;
         }
         let step = self.step();
-        let led_here = self.at.checked_sub(1).and_then(|before| {
+        let steps = &self.options.lecture.steps;
+        let before = self.at.checked_sub(1);
+        // What nobody asked is no result.
+        let before = before.filter(|at| steps[*at].question.is_some());
+        let led_here = before.and_then(|before| {
             let measured = self.measured(before)?.in_short();
             let (known, device) = (&self.steps[before], &self.device);
             let is_right = known.chosen.is_some() && known.chosen == self.nearest(before);

@@ -8,7 +8,7 @@ use egui_extras::syntax_highlighting::{CodeTheme, TokenType, highlight};
 use crate::view::Frame;
 use crate::view::style::*;
 use lang::tr;
-use ui::code_editor::{Code, rung_to_copy};
+use ui::code_editor::{Code, Findings, rung_to_copy};
 use ui::rung_source::{Change, SourceLine};
 use ui::{Action, CodeEditor, ViewAction};
 
@@ -54,9 +54,11 @@ pub(crate) fn show(ui: &mut Ui, frame: &Frame<'_>, rect: Rect) {
                         ui.label(lang::keep_units(&sentence));
                     }
                 };
-                // What to do is a hint that is to be opened.
+                // What to do is a hint that is to be opened; what does not compile is said at once.
                 let hint = |name| CollapsingHeader::new(tr!("Hint")).id_salt(name);
-                match editor.exercise.filter(|_| !editor.is_right()) {
+                let is_marked = |it: &Findings| editor.code == Code::Kernel && !it.lines.is_empty();
+                let is_said = editor.is_right() || editor.findings.as_ref().is_some_and(is_marked);
+                match editor.exercise.filter(|_| !is_said) {
                     Some(it) => _ = hint(it.name).show(ui, sentences),
                     None => sentences(ui),
                 }

@@ -154,7 +154,7 @@ const MIN_WIDTH_BESIDE: f32 = 160.0;
 /// The least height of a side panel, in points: the lab's switches and some lines of code. The
 /// ladder takes less, below the step of a lecture in a presentation.
 const MIN_SIDE_HEIGHT: f32 = 365.0;
-const MIN_LADDER_HEIGHT: f32 = 340.0;
+const MIN_LADDER_HEIGHT: f32 = 280.0;
 /// The least width of a side panel below the panels.
 const MIN_WIDTH_BELOW: f32 = 400.0;
 /// The greatest height of a side panel below the panels.
