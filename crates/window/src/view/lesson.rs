@@ -202,20 +202,23 @@ impl Body<'_> {
         ui.set_max_width(ui.available_width() - 4.0); // a letter may stick out
         ui.spacing_mut().item_spacing = (vec2(10.0, 6.0) * size).round_ui();
         ui.spacing_mut().interact_size.y = 0.0;
-        let card = Card::new()
-            .fill(palette.lesson_card)
-            .corner_radius(6.0 * size);
-        let card = card
-            .inner_margin(Margin::from(vec2(14.0, 10.0) * size))
-            .show(ui, |ui| {
-                ui.set_min_width(ui.available_width());
-                self.text(ui, &page.question, medium(21.0), palette.accent);
-                ui.add_space(4.0 * size);
-                choices(ui, &page.choices, page.number == 1, size);
-            });
-        let edge = card.response.rect;
-        let edge = edge.with_max_x(edge.left() + 4.0 * size);
-        ui.painter().rect_filled(edge, 0.0, palette.accent);
+        // The page that closes a lecture asks nothing.
+        if !page.question.is_empty() {
+            let card = Card::new()
+                .fill(palette.lesson_card)
+                .corner_radius(6.0 * size);
+            let card = card
+                .inner_margin(Margin::from(vec2(14.0, 10.0) * size))
+                .show(ui, |ui| {
+                    ui.set_min_width(ui.available_width());
+                    self.text(ui, &page.question, medium(21.0), palette.accent);
+                    ui.add_space(4.0 * size);
+                    choices(ui, &page.choices, page.number == 1, size);
+                });
+            let edge = card.response.rect;
+            let edge = edge.with_max_x(edge.left() + 4.0 * size);
+            ui.painter().rect_filled(edge, 0.0, palette.accent);
+        }
         ui.add_space(3.0 * size);
         self.text(ui, &page.intro, regular(18.0), palette.value);
         ui.add_space(3.0 * size);
