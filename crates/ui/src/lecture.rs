@@ -194,7 +194,7 @@ impl LectureRun {
         let step = self.step();
         let steps = &self.options.lecture.steps;
         let before = self.at.checked_sub(1);
-        // What nobody asked is no result.
+        // Only what the step before asked about is a result.
         let before = before.filter(|at| steps[*at].question.is_some());
         let led_here = before.and_then(|before| {
             let measured = self.measured(before)?.in_short();

@@ -534,7 +534,7 @@ pub struct LessonChoice {
 }
 
 impl LessonChoice {
-    /// The right one of some factors is but the nearest, and is called so.
+    /// Of several factors, the right one is the nearest to what was measured, and its text says so.
     pub(crate) fn new(text: String, is_chosen: bool, is_right: bool, is_factor: bool) -> Self {
         let near = is_right && is_factor;
         let text = if near { tr!("{text} (nearest)") } else { text };

@@ -58,8 +58,8 @@ impl<'a> Frame<'a> {
             .as_ref()
             .map(|comparison| comparison.each);
         let instances = status.lattices.instances;
-        // In a presentation the last row is to see the lanes, of up to 16 instances or of both rounds of a
-        // change: there another host takes five lanes' height.
+        // Lanes that people in the last row of a presentation must see: of up to 16 instances, or of both
+        // rounds of a change, where the second round's host lane is as high as five others.
         let rounds = self.sources.timeline;
         let presented = match (&rounds.before, &rounds.chart) {
             (Some(before), Some(after)) if comparison.is_none() => {
