@@ -518,7 +518,7 @@ mod tests {
     /// What is meant comes first: of each of these words, the best three in the palette and on the shelf.
     #[test]
     fn words_find_what_is_stored() {
-        let words = "next ker|lesson graphs|exercise overlap|gosper|streams batch|batch: one launch|\
+        let words = "next ker|lesson graphs|exercise overlap|gosper|streams|streams batch|batch: one launch|\
             screenshot|截图|gif|动图|speed|速度|rotate|旋转|trail|拖尾|restart|重启|exit|退出|gpu|显卡|\
             zoom|缩放|dark|深色|random|随机|pinned|页锁定|glider|图案库|spaceships|飞船|xyzzy";
         let mut said = String::new();
