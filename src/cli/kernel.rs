@@ -15,7 +15,7 @@ use super::bench::ladder::{Case, PreparedCase, left_out, works};
 use super::bench::spread;
 use super::itself;
 use super::options::{KernelCheckArguments, KernelCommand};
-use super::round::write_new;
+use super::round::{is_wrong, write_new};
 use super::text::{
     BadArguments, CheckFailed, Interrupted, cancelled, columns, pivot, print, print_json,
     print_text, refuse, unreadable,
@@ -132,14 +132,17 @@ fn compiled(right: &Right) -> Option<&'static GpuCode> {
 }
 
 /// Checks a kernel, which is to solve an exercise if there is one; times it if it is right and a GPU runs it;
-/// prints what was found.
+/// prints what was found, of an exercise what is wrong only if that is asked for.
 ///
 /// # Errors
 /// It is wrong, cannot be read, or there is no compiler.
-pub(super) fn check(arguments: &KernelCheckArguments, task: Option<&KernelTask>) -> Result<()> {
+pub(super) fn check(
+    arguments: &KernelCheckArguments,
+    task: Option<(&KernelTask, bool)>,
+) -> Result<()> {
     let name = shown(&arguments.file).to_string();
     let own = read(&arguments.file)?; // once: what the file becomes meanwhile is for the next check
-    if let Some(word) = task.and_then(|task| task.missing(&own.source)) {
+    if let Some(word) = task.and_then(|(task, _)| task.missing(&own.source)) {
         let why = tr!(
             "{file}: it does not use {word}, which the exercise asks for",
             file = name
@@ -218,9 +221,15 @@ pub(super) fn check(arguments: &KernelCheckArguments, task: Option<&KernelTask>)
         }
     }
     if let Some(fault) = fault {
+        let says_why = task.is_none_or(|(_, hint)| hint) || arguments.json;
+        if !(says_why || matches!(fault, Fault::DoesNotCompile { .. })) {
+            return Err(is_wrong(&arguments.file));
+        }
         return Err(CheckFailed(format!("{name}: {fault}")).into());
     }
-    let rung = task.and_then(|task| task.faster_than).zip(timing.as_ref());
+    let rung = task
+        .and_then(|(task, _)| task.faster_than)
+        .zip(timing.as_ref());
     match rung.and_then(|(rung, timing)| not_faster_than(timing, rung)) {
         None => Ok(()),
         Some(rate) => Err(CheckFailed(tr!(

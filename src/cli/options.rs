@@ -617,6 +617,9 @@ pub(super) enum ExerciseCommand {
         /// Its name or number [default: the one in progress]
         #[arg(value_name = "NAME", value_parser = exercise)]
         exercise: Option<&'static Exercise>,
+        /// Say what is wrong, which can give the solution away
+        #[arg(long)]
+        hint: bool,
         /// Print what is wrong as JSON
         #[arg(long)]
         json: bool,

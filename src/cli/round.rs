@@ -165,13 +165,17 @@ pub(super) fn exercise(command: &ExerciseCommand) -> Result<()> {
             Some(exercise) => start(exercise, &path),
             None => print(tr!("every exercise is solved")),
         },
-        ExerciseCommand::Check { exercise, json } => {
+        ExerciseCommand::Check {
+            exercise,
+            hint,
+            json,
+        } => {
             let Some(exercise) = exercise.or(progress.current()) else {
                 return refuse(tr!(
                     "no exercise is in progress; 'lifestreams exercise next' starts one"
                 ));
             };
-            check_exercise(exercise, &path, *json)
+            check_exercise(exercise, &path, *hint, *json)
         }
     }
 }
@@ -242,12 +246,25 @@ fn start(exercise: &Exercise, path: &Path) -> Result<()> {
     ))
 }
 
-fn check_exercise(exercise: &Exercise, path: &Path, json: bool) -> Result<()> {
+/// That an exercise is not solved, and how to hear why.
+pub(super) fn is_wrong(file: &Path) -> anyhow::Error {
+    let file = file.display();
+    CheckFailed(tr!(
+        "{file} is wrong; 'lifestreams exercise check --hint' says why"
+    ))
+    .into()
+}
+
+/// Checks an exercise. What is wrong is a hint that is to be asked for, but for what does not compile.
+fn check_exercise(exercise: &Exercise, path: &Path, hint: bool, json: bool) -> Result<()> {
     let file = file(exercise);
     let reported = match &exercise.task {
         Task::Round(task) => {
-            let source = read(&file)?;
-            report(&file, &task.check(&source), json)
+            let verdict = task.check(&read(&file)?);
+            match &verdict.faults {
+                Ok(faults) if !(faults.is_empty() || hint || json) => Err(is_wrong(&file)),
+                _ => report(&file, &verdict, json),
+            }
         }
         Task::Kernel(task) => {
             let arguments = KernelCheckArguments {
@@ -257,7 +274,7 @@ fn check_exercise(exercise: &Exercise, path: &Path, json: bool) -> Result<()> {
                 diff: false,
                 ptx: false,
             };
-            kernel::check(&arguments, Some(task))
+            kernel::check(&arguments, Some((task, hint)))
         }
     };
     if matches!(&reported, Err(error) if !error.is::<CheckFailed>()) {

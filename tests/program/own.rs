@@ -50,8 +50,15 @@ fn an_exercise_goes_from_its_skeleton_to_its_answer() {
         let extension = Code::of_exercise(exercise).extension();
         let file = format!("{}.{extension}", exercise.name);
         let check = "$ lifestreams exercise check; [ $? = 1 ]";
-        let wrong = (check, 0, &*format!("{file}:"));
-        hold(folder.path(), &[], &[(start, 0, exercise.name), wrong]);
+        let hint = "$ lifestreams exercise check --hint; [ $? = 1 ]";
+        // What is wrong is said to those who ask for it.
+        let asks = format!("{file} is wrong; 'lifestreams exercise check --hint'");
+        let wrong = [(check, 0, &*asks), (hint, 0, &*format!("{file}:"))];
+        hold(
+            folder.path(),
+            &[],
+            &[(start, 0, exercise.name), wrong[0], wrong[1]],
+        );
         fs::write(folder.path().join(file), exercise.answer).unwrap();
         #[rustfmt::skip]
         hold(folder.path(), &[], &[
@@ -71,7 +78,7 @@ fn an_exercise_goes_from_its_skeleton_to_its_answer() {
         ("$ echo '{' >data/lifestreams/exercises.json", 0, ""),
         ("exercise list", 0, "lifestreams:  | no exercise counts as solved"),
         (again, 0, "// 让复制与核函数重叠\n"),
-        ("$ lifestreams exercise check --lang zh; [ $? = 1 ]", 0, "请让两者能同时运行"),
+        ("$ lifestreams exercise check --hint --lang zh; [ $? = 1 ]", 0, "请让两者能同时运行"),
     ]);
 }
 
