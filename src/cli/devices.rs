@@ -11,6 +11,7 @@ use engine::conformance::Report;
 use engine::cpu::CpuEngine;
 use engine::cuda::{first_device, list_devices};
 use engine::{DeviceInfo, Engine};
+use lang::numbers::time_us;
 use lang::tr;
 use life::{Rule, SHELF};
 use session::DeviceChoice;
@@ -169,9 +170,9 @@ fn show_report(report: &Report, failures: &mut Vec<String>) -> Result<()> {
     } else {
         "WRONG"
     };
-    let ms = report.took.as_secs_f64() * 1e3;
+    let took = time_us(report.took.as_secs_f64() * 1e6);
     print(&format!(
-        "{name:32} {:5} cases  {verdict}  {ms:8.0} ms",
+        "{name:32} {:5} cases  {verdict}  {took:>8}",
         outcome.cases
     ))?;
     for wrong in outcome.wrong.iter().take(5) {

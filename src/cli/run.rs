@@ -29,7 +29,7 @@ use session::trace::TimedRound;
 use session::{
     DeviceChoice, Losses, PicturePlan, Setup, Share, Start, TransferChoice, make_again, time_left,
 };
-use ui::numbers::si;
+use ui::numbers::{si, time_us};
 use ui::{exit_interrupted, write_chrome};
 
 /// How many rounds `--trace` keeps: the last ones.
@@ -245,11 +245,11 @@ fn report(run: &Run, took: Duration, population: &[u64]) -> Result<()> {
             ))?;
         }
         print(&tr!(
-            "{device} ({engine}), kernel {kernel}: {instances} × {size}, {generations} generations in {ms} ms, {rate}cell/s, {alive} alive",
+            "{device} ({engine}), kernel {kernel}: {instances} × {size}, {generations} generations in {time}, {rate}cell/s, {alive} alive",
             instances = setup.instances,
             size = setup.size,
             generations = done,
-            ms = format!("{:.1}", seconds * 1e3),
+            time = time_us(seconds * 1e6),
             rate = si(rate),
             alive = population.iter().sum::<u64>(),
         ))?;

@@ -13,6 +13,7 @@ use crate::cli::text::{print, say};
 use engine::kernels::{self, KERNELS};
 use engine::{DeviceInfo, Kernel, ReduceRegion};
 use experiment::{Executor, Limits, Plan, Recorded, Round, median};
+use lang::numbers::time_us;
 use lesson::{LESSONS, Lesson};
 use session::instances::{Event, Sim, open_engine};
 use session::trace::{
@@ -126,11 +127,11 @@ fn record_rounds(
         let began = Instant::now();
         let group = record_group(group)?;
         print(&format!(
-            "{} × {}² of {} settings: {:.1} s",
+            "{} × {}² of {} settings: {}",
             group.work.instances,
             group.work.width,
             group.settings.len(),
-            began.elapsed().as_secs_f64()
+            time_us(began.elapsed().as_secs_f64() * 1e6)
         ))?;
         groups.push(group);
     }
