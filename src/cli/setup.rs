@@ -195,6 +195,8 @@ impl Common {
         let own_order = OwnOrder::of(own_round, self.instances, 1);
         let context = SwitchContext { kernel, own_order };
         match context.incompatibility(&switches) {
+            // Of a round of the user's own the reason names the remedy.
+            Some(why) if switches.incompatibility(kernel).is_none() => Err(BadArguments(why)),
             Some(why) => {
                 let remedy = remedy(switches, kernel);
                 Err(BadArguments(format!("{why}; {remedy}")))
