@@ -174,7 +174,7 @@ impl App {
         }
         self.lessons.update();
         if let (Some(lecture), Some(status)) = (&mut self.lecture, status) {
-            lecture.update(status);
+            lecture.update(status, session);
         }
         self.drawing.lecture = self.lecture.as_ref().and_then(LectureRun::screen);
     }

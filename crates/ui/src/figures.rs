@@ -490,12 +490,10 @@ fn messages(status: &Status, drawing: &Drawing) -> Vec<(Urgency, Message)> {
     for notice in [&drawing.notice, &status.notice].into_iter().flatten() {
         messages.push((Notice, notice.clone()));
     }
-    if let Some(effect) = status
-        .lab
-        .last_effect
-        .as_ref()
-        .filter(|_| status.lab.tells_effect)
-    {
+    // What a step of a lecture has found, the step says.
+    let is_said = drawing.lecture.as_ref().is_some_and(|it| !it.is_changed);
+    let effect = status.lab.last_effect.as_ref();
+    if let Some(effect) = effect.filter(|_| status.lab.tells_effect && !is_said) {
         let effect = effect.clone();
         let sentence = match effect.finding {
             None => effect.what,

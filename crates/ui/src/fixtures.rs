@@ -290,6 +290,7 @@ pub fn lecture_screen() -> LectureScreen {
             measured = "3×"
         ),
         is_right: false,
+        is_changed: false,
     }
 }
 

@@ -4,15 +4,19 @@
 //! Every step has a whole setting. Going to a step asks the session for it, so that
 //! after an interruption, whatever was changed meanwhile, the next step finds everything as it should be.
 
-use crate::{LessonChoice, LessonPage};
+use crate::theme::Palette;
+use crate::timeline::{colour, fill, host_names};
+use crate::{Chart, LessonChoice, LessonPage};
 use engine::kernels::Kernel;
+use lang::numbers::time_us;
 use lang::{Message, message, tr};
 use lesson::{factor_in_words, nearest_factor};
 use life::{SaveError, Size, dated_name, write_atomically};
-use session::{Effect, NotSaved, Session, Setup, Status, Switch, Switches};
+use session::{Effect, NotSaved, PictureSource, Session, Setup, Status, Switch, Switches};
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A lecture, and where its notes and its page go.
 #[derive(Clone, Debug)]
@@ -54,6 +58,8 @@ pub struct LectureScreen {
     pub result: String,
     /// Whether the class chose what is nearest to it.
     pub is_right: bool,
+    /// Whether kernel and switches are no longer the step's own: what is measured then is not in `result`.
+    pub is_changed: bool,
 }
 
 /// A question, what the class said, and what was measured.
@@ -86,6 +92,8 @@ pub struct LectureRun {
     effect_before: Option<Effect>,
     /// What measures, or was recorded.
     device: String,
+    /// Whether kernel and switches are no longer the step's own, once they have been.
+    is_changed: Option<bool>,
     /// Why its page is not where it should be.
     pub(crate) unsaved: Option<NotSaved>,
 }
@@ -96,6 +104,8 @@ struct StepResult {
     chosen: Option<usize>,
     /// The effect of the next step's change, once its measurement has begun.
     effect: Option<Effect>,
+    /// A round before that change, and one after it.
+    rounds: Vec<Chart>,
     /// The answer to the question of its lesson.
     lesson: Option<Answer>,
 }
@@ -109,6 +119,7 @@ impl LectureRun {
             steps: vec![StepResult::default(); options.lecture.steps.len()],
             effect_before: None,
             device: String::new(),
+            is_changed: None,
             unsaved: None,
             options,
         }
@@ -134,7 +145,7 @@ impl LectureRun {
     pub fn go(&mut self, by: isize, session: &Session) -> Option<Message> {
         let status = session.status();
         self.at = self.at.saturating_add_signed(by);
-        self.is_open = true;
+        (self.is_open, self.is_changed) = (true, None);
         self.effect_before = status.lab.last_effect.clone();
         let wanted = self.step().setup_where(status.engine.is_cpu());
         session.apply(wanted);
@@ -161,15 +172,17 @@ impl LectureRun {
 
     /// Takes in what is measured of the change that led to the present step. What the class does
     /// meanwhile is not: neither another change, nor this one while the setting is another.
-    pub fn update(&mut self, status: &Status) {
-        let Some(before) = self.at.checked_sub(1).filter(|_| self.is_open) else {
+    pub fn update(&mut self, status: &Status, rounds: &dyn PictureSource) {
+        let now = self.step();
+        let is_here = now.measured() == (status.setting.kernel, status.setting.switches);
+        let before = self.at.checked_sub(1);
+        let before = before.filter(|at| now.is_one_change_from(&self.options.lecture.steps[*at]));
+        if is_here || self.is_changed.is_some() {
+            self.is_changed = Some(!is_here);
+        }
+        let Some(before) = before.filter(|_| self.is_open && is_here) else {
             return;
         };
-        let [asked, now] = [before, self.at].map(|at| &self.options.lecture.steps[at]);
-        let is_here = now.measured() == (status.setting.kernel, status.setting.switches);
-        if !now.is_one_change_from(asked) || !is_here {
-            return;
-        }
         let effect = status.lab.last_effect.as_ref();
         let Some(effect) = effect.filter(|it| Some(*it) != self.effect_before.as_ref()) else {
             return;
@@ -180,6 +193,11 @@ impl LectureRun {
             .is_none_or(|known| known.finding.is_none() && known.what == effect.what);
         if is_new {
             *known = Some(effect.clone());
+            let trace = rounds.newer_trace(0);
+            let both = trace.and_then(|it| Some([it.drawn_before()?, it.drawn()?].map(Arc::clone)));
+            if let Some(both) = both {
+                self.steps[before].rounds = Chart::on_one_axis(both.into());
+            }
             let engine = &status.engine;
             let device = engine.devices.first().map_or("–", |it| &*it.name);
             self.device = tr!("{device} ({})", lang::text(engine.name));
@@ -222,6 +240,7 @@ impl LectureRun {
                 .collect(),
             result,
             is_right,
+            is_changed: self.is_changed == Some(true),
         })
     }
 
@@ -235,7 +254,7 @@ impl LectureRun {
         if self.options.report.is_none() && answers.iter().all(Answer::is_empty) {
             return None;
         }
-        let page = page(&self.summary());
+        let page = page(&self.summary(), &self.drawings());
         let dated = || dated_name(Path::new("lecture"), "html").into();
         let path = &*self.options.report.get_or_insert_with(dated);
         let write = |path: &Path| write_atomically(path, |out| out.write_all(page.as_bytes()));
@@ -286,6 +305,16 @@ impl LectureRun {
         }
     }
 
+    /// The rounds before and after each change, below what was measured of it.
+    fn drawings(&self) -> String {
+        let drawn = self.steps.iter().filter_map(|step| {
+            let found = step.effect.as_ref()?.in_words();
+            let is_drawn = !step.rounds.is_empty();
+            is_drawn.then(|| format!("<h2>{}</h2>\n{}\n", escaped(&found), svg(&step.rounds)))
+        });
+        drawn.collect()
+    }
+
     /// The page that closes it: all predictions and results.
     pub fn summary(&self) -> LessonPage {
         let row = |it: Answer| {
@@ -330,8 +359,8 @@ impl LectureRun {
     }
 }
 
-/// The page with predictions and results.
-fn page(summary: &LessonPage) -> String {
+/// The page with predictions and results, and drawings below them.
+fn page(summary: &LessonPage, drawings: &str) -> String {
     let title = escaped(&summary.title);
     let all = [&*summary.about, &*summary.conclusion, &*summary.note].join("\n");
     let paragraph = |it: &str| format!("<p>{}</p>\n", escaped(it));
@@ -339,7 +368,37 @@ fn page(summary: &LessonPage) -> String {
     format!(
         "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n<style>\n\
          body {{ font: 18px sans-serif; max-width: 60em; margin: 2em auto; }}\n\
-         </style>\n<h1>{title}</h1>\n{lines}"
+         svg {{ font-size: 10px; }}\n\
+         </style>\n<h1>{title}</h1>\n{lines}{drawings}"
+    )
+}
+
+/// Rounds on one axis: a row for each lane, a bar for each span, and how long the axis is.
+fn svg(rounds: &[Chart]) -> String {
+    let (mut bars, mut bottom, mut axis) = (String::new(), 0, 0.0);
+    for (chart, host) in rounds.iter().zip(host_names(rounds.len(), false)) {
+        axis = chart.whole;
+        let streams = chart.lanes.iter().map(|lane| (&*lane.name, lane));
+        for (name, lane) in [(host, &chart.host)].into_iter().chain(streams) {
+            let (name, base) = (escaped(name), bottom + 9);
+            bars += &format!("<text x=\"92\" y=\"{base}\" text-anchor=\"end\">{name}</text>\n");
+            for bar in &lane.bars {
+                let [x, end] = [bar.start, bar.end].map(|ns| 100.0 + 800.0 * ns / axis);
+                let [red, green, blue] = colour(bar.kind, bar.number, &Palette::LIGHT);
+                let (width, opacity) = ((end - x).max(0.5), fill(bar.kind).max(0.3));
+                bars += &format!(
+                    "<rect x=\"{x:.2}\" y=\"{bottom}\" width=\"{width:.2}\" height=\"10\" \
+                     fill=\"rgb({red},{green},{blue})\" fill-opacity=\"{opacity}\"/>\n"
+                );
+            }
+            bottom += 12;
+        }
+        bottom += 8;
+    }
+    let (end, height) = (time_us(axis / 1e3), bottom + 12);
+    format!(
+        "<svg viewBox=\"0 0 900 {height}\">\n{bars}\
+         <text x=\"900\" y=\"{bottom}\" text-anchor=\"end\">{end}</text>\n</svg>"
     )
 }
 
@@ -437,7 +496,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::fixtures::lecture_options;
+    use crate::fixtures::{Timed, lecture_options, serial_round, timed_round};
     use crate::{App, ViewAction, ViewOptions};
     use session::{Finding, SessionAction, Source, Switch};
     use test_support::compare_with_stored;
@@ -557,7 +616,7 @@ mod tests {
                 finding,
                 source: Source::default(),
             });
-            run.update(&status);
+            run.update(&status, &Timed(serial_round(2), Some(timed_round(2))));
             said += &format!("{:?}\n", run.screen().unwrap().result);
         }
         run.go(-1, &session);

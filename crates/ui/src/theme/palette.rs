@@ -27,7 +27,7 @@ macro_rules! roles {
             };
 
             /// The light interface.
-            const LIGHT: Palette = Palette {
+            pub const LIGHT: Palette = Palette {
                 $($role: hex($light),)+
                 instances: ON_LIGHT,
             };
