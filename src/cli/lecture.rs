@@ -67,12 +67,15 @@ pub(super) fn main(arguments: &LectureArguments) -> Result<()> {
     }
 }
 
-/// Every step of the lectures that come with the program.
-pub(super) fn shipped_steps(device: DeviceChoice) -> Result<Vec<LectureStep>> {
-    let lectures = SHIPPED.map(|(name, _)| read(Path::new(name), &plain(device)));
-    let lectures = lectures.into_iter().collect::<Result<Vec<_>>>()?;
-    let steps = lectures.into_iter().flat_map(|(lecture, _)| lecture.steps);
-    Ok(steps.collect())
+/// The lectures that come with the program.
+pub(super) fn shipped(device: DeviceChoice) -> Result<Vec<Lecture>> {
+    let lecture = |(name, _)| Ok(read(Path::new(name), &plain(device))?.0);
+    SHIPPED.into_iter().map(lecture).collect()
+}
+
+/// The same for a list that a front end shows: none where they have no room in memory.
+pub(super) fn for_a_list() -> Vec<Lecture> {
+    shipped(DeviceChoice::Auto).unwrap_or_default()
 }
 
 fn check(path: &Path) -> Result<()> {
@@ -94,7 +97,7 @@ fn start(arguments: &LectureArguments) -> Result<()> {
         },
         report: arguments.report.clone(),
     };
-    window::main(&first.common, &first.window, Some(lecture))
+    window::main(&first.common, &first.window, Some(lecture), for_a_list())
 }
 
 /// Measures what every step changes, and every lesson, and says what of it is resolved here.

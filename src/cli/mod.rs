@@ -52,14 +52,14 @@ pub fn main() -> ExitCode {
     set_up_log();
     setup::say_what_is_ignored(&matches);
     let done = match cli.command {
-        None => window::main(&cli.common, &cli.window, None),
+        None => window::main(&cli.common, &cli.window, None, lecture::for_a_list()),
         Some(Command::Run(arguments)) => run::main(&arguments),
         Some(Command::Snapshot(arguments)) => snapshot::main(&arguments),
         Some(Command::Lesson(arguments)) => lesson::main(&arguments),
         Some(Command::Lecture(arguments)) => lecture::main(&arguments),
         Some(Command::Round(command)) => round::main(&command),
         Some(Command::Exercise(command)) => round::exercise(&command),
-        Some(Command::Bench(arguments)) => bench::main(&arguments, lecture::shipped_steps),
+        Some(Command::Bench(arguments)) => bench::main(&arguments, lecture::shipped),
         Some(Command::Verify { small, device }) => devices::verify(small, device),
         Some(Command::Kernel(what)) => kernel::main(&what),
         Some(Command::Devices { json }) => devices::main(json),

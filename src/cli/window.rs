@@ -23,14 +23,15 @@ use session::{
 use terminal::{TerminalError, TerminalOptions};
 use ui::code_editor::Code;
 use ui::numbers::{si, time_us};
-use ui::{Camera, Drawing, EmergencySave, LectureOptions, Notes, ViewOptions, Wake};
+use ui::{Camera, Drawing, EmergencySave, Lecture, LectureOptions, Notes, ViewOptions, Wake};
 use window::{Recorder, WindowError, WindowOptions};
 
-/// Shows a session, and gives a lecture if there is one.
+/// Shows a session, and gives a lecture if there is one; others can be begun.
 pub(super) fn main(
     common: &Common,
     window: &WindowArguments,
     lecture: Option<LectureOptions>,
+    lectures: Vec<Lecture>,
 ) -> Result<()> {
     let has_window = matches!(window.display, Display::Auto | Display::Window);
     if window.record.is_some() && !has_window {
@@ -47,7 +48,7 @@ pub(super) fn main(
     }
     match window.display {
         Display::None => return without_window(setup, file, window, "--display none"),
-        Display::Terminal => return in_terminal(setup, file, window, lecture, None),
+        Display::Terminal => return in_terminal(setup, file, window, (lecture, lectures), None),
         Display::Auto | Display::Window => {}
     }
     let kernel = common.kernel_file.iter().map(|path| (Code::Kernel, path));
@@ -64,6 +65,7 @@ pub(super) fn main(
             ..window.look.options()
         },
         lecture: lecture.clone(),
+        lectures: lectures.clone(),
         code: code.collect(),
         kernel_process: || itself(&["kernel", "serve"]),
         announce: Some(match setup.device {
@@ -82,7 +84,7 @@ pub(super) fn main(
             let takes_panels =
                 terminal::takes_escape_codes(&io::stdout()) && terminal::is_foreground();
             if takes_panels {
-                return in_terminal(setup, file, window, lecture, Some(&why));
+                return in_terminal(setup, file, window, (lecture, lectures), Some(&why));
             }
             without_window(setup, file, window, &why)
         }
@@ -205,7 +207,7 @@ fn in_terminal(
     mut setup: Setup,
     file: SessionFile,
     window: &WindowArguments,
-    lecture: Option<LectureOptions>,
+    (lecture, lectures): (Option<LectureOptions>, Vec<Lecture>),
     why: Option<&str>,
 ) -> Result<()> {
     if !io::stdout().is_terminal() {
@@ -234,6 +236,7 @@ fn in_terminal(
     });
     let options = TerminalOptions {
         lecture,
+        lectures,
         frames: window.frames,
         limited: window.rounds.is_some(),
         glyphs: window.glyphs,

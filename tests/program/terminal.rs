@@ -161,13 +161,13 @@ fn keys_work_as_in_the_window_and_quitting_restores_the_screen() {
         ("Escape", "Type to search"),
         ("Escape", "!Type to search"),
         // In the list of lessons keys switch nothing; in one, those that run the session turn its pages.
-        ("F10", "Lessons · Enter opens | ‖ PAUSED"),
-        ("Space", "Lessons · | ‖ PAUSED"),
+        ("F10", "lessons · Enter opens | ‖ PAUSED"),
+        ("Space", "lessons · | ‖ PAUSED"),
         ("Enter", "1 of 2 | !▶ running"),
         ("Space", "2 of 2 | !▶ running"),
         ("PPage", "1 of 2 | !▶ running"),
-        ("Escape", "Lessons ·"),
-        ("Escape", "!Lessons ·"),
+        ("Escape", "lessons ·"),
+        ("Escape", "!lessons ·"),
         ("t", "overlap"),
         ("Space", "▶ running | host ■ | │0"),
         // Instances, by keys and by a field: what is wrong is said in it, and Escape closes it.
@@ -194,6 +194,9 @@ fn keys_work_as_in_the_window_and_quitting_restores_the_screen() {
         ("Escape", "!Now 64x64."),
         ("B", "Now B3/S23."),
         ("Escape", "!Now B3/S23."),
+        ("C-l", "Lecture  | CUDA streams in ten minutes"),
+        ("Enter", "1/10 Sixteen lattices"),
+        ("C-l", "!1/10"),
     ]);
     tmux.tmux("resize-window -x 140 -y 44");
     wait_for("the figures at the new foot", || {
@@ -227,7 +230,7 @@ fn a_lecture_is_given_by_keys_and_kept_where_its_folder_has_gone() {
         ("PPage", "1/3 Four streams | streams: per instance"),
         ("NPage", "streams: one shared"),
         ("NPage", "1 of 2"),
-        ("Escape", "Lessons ·"),
+        ("Escape", "lessons ·"),
         ("Escape", "3/3 A lecture"),
         // What closes it has all of it.
         ("Right", "A lecture · | Predicted: 2× slower"),
@@ -402,6 +405,7 @@ fn panics_in_a_terminal() {
         glyphs: Glyphs::Auto,
         view: ui::ViewOptions::default(),
         lecture: None,
+        lectures: Vec::new(),
     };
     let start = |wake_view: ui::Wake| {
         let kernel = engine::kernels::find("bits").unwrap();

@@ -124,7 +124,7 @@ fn size_and_rule_are_changed_and_undone() {
 fn help_palette_menu_and_panels_come_and_go() {
     let (mut shown, state) = Shown::paused("--instances 4");
     let plain = shown.rest();
-    for keys in ["h r n", "ctrl+m Right", "p", "F10 Down"] {
+    for keys in ["h r n", "ctrl+m Right", "p", "F10 Down", "ctrl+l Down"] {
         let (open, typed) = keys.split_once(' ').unwrap_or((keys, ""));
         shown.key(open);
         shown.leaves(&plain, open);
@@ -138,7 +138,7 @@ fn help_palette_menu_and_panels_come_and_go() {
     }
     let next = shown.log("NextKernel").pop().unwrap();
     assert!(next.kernel != state.kernel && next.generation == state.generation);
-    shown.then("ctrl+l", "notice: No lecture is loaded");
+    shown.then("ctrl+l Return", "16 lattices now");
     assert!(shown.running.runs());
     shown.quit();
 }

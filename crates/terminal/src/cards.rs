@@ -50,7 +50,7 @@ pub(super) fn paint(
     let card = if let Some(field) = &view.field {
         Some(match (field.setting, field.lesson) {
             (Some(setting), _) => prompt(field, setting, &sources, columns),
-            (None, Some(selected)) => lessons(selected, columns),
+            (None, Some(selected)) => lessons(selected, &sources, columns),
             (None, None) => keys(&field.typed, columns),
         })
     } else if let Some(page) = sources.lesson {
@@ -141,24 +141,23 @@ fn prompt(field: &Field, setting: Setting, sources: &Sources<'_>, columns: usize
     Card::new(setting.title(), lines)
 }
 
-/// The lessons, their names in a column.
-fn lessons(selected: usize, columns: usize) -> Card {
+/// The lectures, then the lessons, their names in a column.
+fn lessons(selected: usize, sources: &Sources<'_>, columns: usize) -> Card {
     let names = LESSONS.iter().map(|lesson| lang::columns(lesson.name));
     let widths = [names.max().unwrap_or(0), columns];
-    let mut card = Card::new(tr!("Lessons · Enter opens"), Vec::new());
-    for (at, lesson) in LESSONS.iter().enumerate() {
+    let mut card = Card::new(tr!("Lectures and lessons · Enter opens"), Vec::new());
+    let lectures = sources.lectures.iter();
+    let lectures = lectures.map(|it| (tr!("Lecture"), it.title.to_string()));
+    let lessons = LESSONS.iter();
+    let lessons = lessons.map(|it| (it.name, lang::text(it.title).to_owned()));
+    for (at, (name, title)) in lectures.chain(lessons).enumerate() {
         let (first, is_selected) = (card.lines.len(), at == selected);
         let style = if is_selected {
             ink(PALETTE.value).reversed()
         } else {
             ink(PALETTE.value)
         };
-        card.lines.extend(named(
-            lesson.name,
-            lang::text(lesson.title),
-            widths,
-            [style; 2],
-        ));
+        card.lines.extend(named(name, &title, widths, [style; 2]));
         if is_selected {
             card.seen = Some(first..card.lines.len());
         }

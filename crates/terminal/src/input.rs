@@ -16,7 +16,7 @@ use ui::actions::{Action, Chord, Key, Setting, ViewAction, action_for};
 pub(crate) struct Field {
     /// The value that is asked for; none where the keys are searched.
     pub(crate) setting: Option<Setting>,
-    /// The selected one where lessons are listed.
+    /// The selected one where lectures and lessons are listed.
     pub(crate) lesson: Option<usize>,
     pub(crate) typed: String,
     /// Why that was refused when Enter was pressed.
@@ -148,10 +148,16 @@ impl TerminalApp {
         field.refused = None;
         match (code, &mut field.lesson) {
             (KeyCode::Up, Some(at)) => return *at = at.saturating_sub(1),
-            (KeyCode::Down, Some(at)) => return *at = (*at + 1).min(LESSONS.len() - 1),
+            (KeyCode::Down, Some(at)) => {
+                let last = self.app.lectures.len() + LESSONS.len() - 1;
+                return *at = (*at + 1).min(last);
+            }
             (KeyCode::Enter, &mut Some(at)) => {
                 self.view.field = None;
-                return self.app.with_lessons(|it, session| it.open(session, at));
+                return match at.checked_sub(self.app.lectures.len()) {
+                    Some(at) => self.app.with_lessons(|it, session| it.open(session, at)),
+                    None => self.app.begin_lecture(at),
+                };
             }
             _ => {}
         }
@@ -189,8 +195,12 @@ impl TerminalApp {
         match action {
             ViewAction::ToggleTimeline => self.app.show_timeline(!self.app.options.timeline),
             ViewAction::ToggleHelp => self.view.field = Some(Field::default()),
+            ViewAction::ToggleLecture => {
+                self.view.field.insert(Field::default()).lesson = Some(0); // lectures stand first
+            }
             ViewAction::ToggleLessons => {
-                self.view.field.insert(Field::default()).lesson = Some(self.app.lessons.last);
+                let last = self.app.lectures.len() + self.app.lessons.last;
+                self.view.field.insert(Field::default()).lesson = Some(last);
             }
             ViewAction::Prompt(setting) => {
                 self.view.field.insert(Field::default()).setting = Some(setting);

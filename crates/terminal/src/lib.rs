@@ -32,7 +32,7 @@ use guard::Guard;
 use lang::{Message, tr};
 use session::Session;
 use style::ColourDepth;
-use ui::{App, EmergencySave, LectureOptions, Screen, Timeline, ViewOptions, Wake};
+use ui::{App, EmergencySave, Lecture, LectureOptions, Screen, Timeline, ViewOptions, Wake};
 use view::{TerminalFrame, TerminalView};
 
 /// The least time between two frames.
@@ -69,6 +69,8 @@ pub struct TerminalOptions {
     pub view: ViewOptions,
     /// The lecture to open.
     pub lecture: Option<LectureOptions>,
+    /// The lectures that can be begun.
+    pub lectures: Vec<Lecture>,
 }
 
 /// Starts what is shown, then shows it until the person quits, a signal comes, or
@@ -91,6 +93,7 @@ pub fn run(
     emergency_save.set_saver(session.saver());
     let (view, lecture) = (options.view.clone(), options.lecture.clone());
     let mut app = App::new(view, lecture, wake, emergency_save.clone());
+    app.lectures = options.lectures.clone();
     app.start(session);
     let guard = Guard::new(&emergency_save)?;
     let terminal = guard.terminal()?;

@@ -1,5 +1,7 @@
 //! Whole screens, at sizes from too small to large.
 
+use std::path::Path;
+
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::layout::Rect;
@@ -18,7 +20,7 @@ use ui::fixtures::{
     self, FixturePictures, Timed, comparison, effect, serial_round, status, timed_round,
 };
 use ui::{
-    Drawing, LessonPage, Population, Screen, SidePanel, Sources, Timeline, ViewOptions,
+    Drawing, Lecture, LessonPage, Population, Screen, SidePanel, Sources, Timeline, ViewOptions,
     ViewTransform,
 };
 
@@ -35,6 +37,7 @@ struct View {
     population: Population,
     timeline: Timeline,
     lesson: Option<Box<LessonPage>>,
+    lectures: Vec<Lecture>,
 }
 
 impl View {
@@ -47,6 +50,7 @@ impl View {
             population: Population::default(),
             timeline: Timeline::default(),
             lesson: None,
+            lectures: Vec::new(),
         }
     }
 
@@ -65,6 +69,7 @@ impl View {
             population: &self.population,
             timeline: &self.timeline,
             lesson: self.lesson.as_deref(),
+            lectures: &self.lectures,
             edit_overlay: None,
         }
     }
@@ -235,7 +240,7 @@ const ONE: Switches = Switches {
 
 /// What screens show, in what sizes.
 #[rustfmt::skip]
-const SCREENS: [(&str, &[[u16; 2]], Change); 17] = [
+const SCREENS: [(&str, &[[u16; 2]], Change); 18] = [
     ("figures", &[[50, 10], [80, 12], [160, 10]], |_| {}),
     ("help", &[[80, 24]], |view| view.field = Some(Field::default())),
     ("too small", &[[31, 10], [10, 3]], |_| {}),
@@ -259,6 +264,10 @@ const SCREENS: [(&str, &[[u16; 2]], Change); 17] = [
     }),
     ("a lecture's step", &[[80, 24]], |view| {
         view.drawing.lecture = Some(fixtures::lecture_screen());
+    }),
+    ("lectures and lessons", &[[80, 24]], |view| {
+        view.lectures = vec![fixtures::lecture_options(Path::new("")).lecture];
+        view.field = Some(Field { lesson: Some(0), ..Field::default() });
     }),
     ("timeline", &[[160, 40], [80, 24], [80, 10]], |view| {
         view.timeline.update(&Timed(timed_round(16), None));

@@ -7,9 +7,10 @@ use crate::finding::{ComparisonTexts, Headline, headline};
 use crate::lab::Lab;
 use crate::picture::{LiveArea, live_area};
 use crate::{
-    Action, Chart, Drawing, EditOverlay, EmergencySave, Figures, LadderChart, LectureOptions,
-    LecturePanel, LectureRun, LessonPage, Lessons, Population, PopulationChart, RecordedTexts,
-    RungSource, SidePanel, Timeline, Tool, ViewAction, ViewOptions, say_last, theme,
+    Action, Chart, Drawing, EditOverlay, EmergencySave, Figures, LadderChart, Lecture,
+    LectureOptions, LecturePanel, LectureRun, LessonPage, Lessons, Notes, Population,
+    PopulationChart, RecordedTexts, RungSource, SidePanel, Timeline, Tool, ViewAction, ViewOptions,
+    say_last, theme,
 };
 use lang::{Message, message, tr};
 use life::Size;
@@ -38,6 +39,8 @@ pub struct App {
     pub lessons: Lessons,
     /// The lecture, open or closed.
     pub lecture: Option<LectureRun>,
+    /// The lectures that can be begun.
+    pub lectures: Vec<Lecture>,
     /// Saves the session and recordings where a signal ends the program.
     pub emergency_save: Arc<EmergencySave>,
     /// What is known about drawing, and the present notice.
@@ -69,6 +72,7 @@ impl App {
             options,
             lessons: Lessons::new(wake),
             lecture: lecture.map(LectureRun::new),
+            lectures: Vec::new(),
             emergency_save,
             drawing: Drawing::default(),
             edit_overlay: EditOverlay::default(),
@@ -160,6 +164,7 @@ impl App {
             population: &self.population,
             timeline,
             lesson: self.lessons.screen(),
+            lectures: &self.lectures,
             edit_overlay: self.in_window.then_some(&self.edit_overlay),
         }
     }
@@ -262,7 +267,7 @@ impl App {
                 }
                 MeasureSpeedup => self.with_lessons(Lessons::measure_speedup),
                 MeasureAgain => self.with_lessons(Lessons::measure_again),
-                ToggleLecture => self.toggle_lecture(),
+                ToggleLecture if self.lecture.is_some() => self.toggle_lecture(),
                 NextPage => self.turn_page(true),
                 PreviousPage => self.turn_page(false),
                 Predict(choice) => self.predict(choice.into()),
@@ -408,13 +413,28 @@ impl App {
 
     /// Takes the lecture up where it was left, or leaves it.
     pub fn toggle_lecture(&mut self) {
-        match &self.lecture {
-            Some(lecture) if lecture.is_open => self.end_lecture(),
-            Some(_) => self.show_step(0),
-            None => self.show_notice(message!(
-                "No lecture is loaded; 'lifestreams lecture' opens one"
-            )),
+        match self.open_lecture() {
+            Some(_) => self.end_lecture(),
+            None => self.show_step(0),
         }
+    }
+
+    /// Begins a lecture in place of another one, as a presentation.
+    pub fn begin_lecture(&mut self, at: usize) {
+        self.end_lecture();
+        // A terminal that is the screen takes no notes.
+        let notes = if self.in_window {
+            Notes::Stdout
+        } else {
+            Notes::Nowhere
+        };
+        self.lecture = Some(LectureRun::new(LectureOptions {
+            lecture: self.lectures[at].clone(),
+            notes,
+            report: None,
+        }));
+        self.options.presentation = self.in_window;
+        self.show_step(0);
     }
 
     /// Shows the step that is `by` steps away, in place of what is open.
@@ -597,6 +617,8 @@ pub struct Sources<'a> {
     pub timeline: &'a Timeline,
     /// Shown instead of the HUD, if there is one.
     pub lesson: Option<&'a LessonPage>,
+    /// The lectures that can be begun.
+    pub lectures: &'a [Lecture],
     /// What a person's hand has put over a window's panels; a terminal has no such thing, and no menu, no
     /// toolbar and no minimaps.
     pub edit_overlay: Option<&'a EditOverlay>,

@@ -104,6 +104,7 @@ impl State {
             population: &self.population,
             timeline: &timeline,
             lesson: None,
+            lectures: &[],
             edit_overlay: Some(&self.edit_overlay),
         };
         let starting = Sources {

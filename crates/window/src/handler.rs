@@ -126,6 +126,7 @@ impl Handler {
         let (view, lecture) = (options.view.clone(), options.lecture.clone());
         let mut app = App::new(view, lecture, wake.clone(), emergency_save);
         app.in_window = true;
+        app.lectures = options.lectures.clone();
         let editor = Editor::new();
         Handler {
             app,
@@ -251,6 +252,10 @@ impl Handler {
             OpenFile(path) => self.open_path(&path),
             SaveFile(path) => self.save_to_typed(path),
             Shelved(shelved) => self.take_from_shelf(shelved),
+            Lecture(index) => {
+                self.app.begin_lecture(index);
+                self.hover();
+            }
             Lesson(index) => {
                 let open = |lessons: &mut Lessons, session: &_| lessons.open(session, index);
                 self.app.with_lessons(open);
@@ -477,13 +482,9 @@ impl Handler {
                 let form = Form::prompt(setting, typed.unwrap_or_default());
                 self.dialogs.open(Dialog::Form(form));
             }
-            ToggleLessons => {
-                let (list, solved) = (
-                    Picker::at(self.app.lessons.last),
-                    self.editor.progress.clone(),
-                );
-                self.dialogs.toggle(Dialog::Lessons(list, solved));
-            }
+            // Lectures stand first.
+            ToggleLecture => self.toggle_lessons(0),
+            ToggleLessons => self.toggle_lessons(self.app.lectures.len() + self.app.lessons.last),
             ToggleHelp => self.dialogs.toggle(Dialog::Help(Picker::default())),
             ToggleCommands => {
                 let solved = self.editor.progress.clone();
@@ -506,6 +507,12 @@ impl Handler {
     }
 
     /// Sets the interface scale, or says that this window has no room for it.
+    /// Opens the list of lectures, lessons and exercises at one of them, or closes it.
+    fn toggle_lessons(&mut self, at: usize) {
+        let solved = self.editor.progress.clone();
+        self.dialogs.toggle(Dialog::Lessons(Picker::at(at), solved));
+    }
+
     fn resize_interface(&mut self, zoom: Option<InterfaceScale>) {
         let (before, size) = (self.app.options.interface_scale, self.pixels_per_point());
         self.app.options.interface_scale = zoom.unwrap_or(before);

@@ -28,7 +28,7 @@ use winit::event_loop::EventLoopProxy;
 pub use error::WindowError;
 use session::{Session, Status};
 pub use startup::find_display;
-use ui::{Drawing, EmergencySave, LectureOptions, ViewOptions, Wake};
+use ui::{Drawing, EmergencySave, Lecture, LectureOptions, ViewOptions, Wake};
 pub use view::{
     ViewError, list_adapters, offscreen, picture_file, recording::Recorder, style::install_fonts,
 };
@@ -57,6 +57,8 @@ pub struct WindowOptions {
     pub view: ViewOptions,
     /// The lecture to open.
     pub lecture: Option<LectureOptions>,
+    /// The lectures that can be begun.
+    pub lectures: Vec<Lecture>,
     /// Scripts of rounds and sources of kernels to open in the editor; the last one is shown.
     pub code: Vec<(ui::code_editor::Code, std::path::PathBuf)>,
     /// Makes a command that calls [`workshop::serve`] with its last arguments.
@@ -78,6 +80,7 @@ impl Default for WindowOptions {
             record: None,
             view: ViewOptions::default(),
             lecture: None,
+            lectures: Vec::new(),
             code: Vec::new(),
             kernel_process: || std::process::Command::new("lifestreams"),
             announce: None,

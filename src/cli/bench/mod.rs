@@ -25,7 +25,7 @@ use session::trace::TimedRound;
 use session::{
     DeviceChoice, PicturePlan, Request, Setting, Setup, Share, Switches, TransferChoice,
 };
-use ui::LectureStep;
+use ui::Lecture;
 use ui::ladder::Ladder;
 use window::list_adapters;
 
@@ -35,17 +35,18 @@ const RUNS: usize = 5;
 /// How long a run takes at least.
 const RUN: Duration = Duration::from_millis(250);
 
-/// Every step of the lectures that come with the program.
-type ShippedSteps = fn(DeviceChoice) -> Result<Vec<LectureStep>>;
+/// The lectures that come with the program.
+type ShippedLectures = fn(DeviceChoice) -> Result<Vec<Lecture>>;
 
 /// Says how far a measurement is.
 type Tell<'a> = &'a dyn Fn(&str) -> Result<()>;
 
-pub(super) fn main(arguments: &BenchArguments, shipped_steps: ShippedSteps) -> Result<()> {
+pub(super) fn main(arguments: &BenchArguments, shipped: ShippedLectures) -> Result<()> {
     let (device, small) = (arguments.device, arguments.small);
     let adapter = arguments.adapter.as_deref();
     if arguments.is_recording() {
-        let steps = shipped_steps(device)?;
+        let lectures = shipped(device)?.into_iter();
+        let steps = Vec::from_iter(lectures.flat_map(|it| it.steps));
         return recording::main(device, &steps, arguments.write.as_deref(), small);
     }
     let mut record = Record::of(device, adapter)?;

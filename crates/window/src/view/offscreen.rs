@@ -9,7 +9,8 @@ use crate::view::{Dialogs, Frame, Gpu, Picker, Scene, TimelineView, ViewError};
 use lang::message;
 use session::{PicturePlan, PictureSource, Status};
 use ui::{
-    Camera, CodeEditor, Drawing, EditOverlay, LessonPage, Population, Screen, Sources, ViewOptions,
+    Camera, CodeEditor, Drawing, EditOverlay, Lecture, LessonPage, Population, Screen, Sources,
+    ViewOptions,
 };
 
 /// What frames show beside the cells.
@@ -27,6 +28,8 @@ pub struct FrameContents {
     pub edit_overlay: EditOverlay,
     /// The lesson that is shown, if one is.
     pub lesson: Option<Box<LessonPage>>,
+    /// The lectures that can be begun.
+    pub lectures: Vec<Lecture>,
 }
 
 impl FrameContents {
@@ -47,6 +50,7 @@ impl FrameContents {
                 population: &self.population,
                 timeline: &self.timeline.timeline,
                 lesson: self.lesson.as_deref(),
+                lectures: &self.lectures,
                 edit_overlay: Some(&self.edit_overlay),
             },
             timeline: &self.timeline,

@@ -29,9 +29,9 @@ use ui::{Action, ViewAction};
 /// A dialog that is open.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Dialog {
-    /// The command palette, with lessons and exercises beside the actions.
+    /// The command palette, with lectures, lessons and exercises beside the actions.
     Commands(Picker, ExerciseProgress),
-    /// The lessons and the exercises.
+    /// The lectures, the lessons and the exercises.
     Lessons(Picker, ExerciseProgress),
     /// A file that is chosen or a path that is typed in.
     File(FileDialog),
@@ -72,6 +72,8 @@ pub(crate) enum UiRequest {
     SaveFile(String),
     /// A pattern was taken from the shelf.
     Shelved(&'static Shelved),
+    /// The lecture of this place among those that can be begun.
+    Lecture(usize),
     /// The lesson of this place in their list.
     Lesson(usize),
     /// The exercise of this place among them.
@@ -125,8 +127,9 @@ impl Dialog {
                 picker.show(cx, tr!("Find a command"), one, &[], false, items)
             }
             Dialog::Lessons(picker, solved) => {
-                let items = |_| picker::lessons(solved).collect();
-                picker.show(cx, tr!("Lessons"), one, &[], true, items)
+                let items = |_| picker::lessons(it, solved).collect();
+                let title = tr!("Lectures, lessons and exercises");
+                picker.show(cx, title, one, &[], true, items)
             }
             Dialog::Shelf(picker) => {
                 let title = tr!("Patterns: click one to take it, then click a panel to place it");

@@ -34,6 +34,8 @@ pub(super) enum Item {
     /// A pattern of the shelf, and one with its picture.
     Pattern(&'static Shelved),
     Picture(&'static Shelved),
+    /// The lecture of this place among those that can be begun.
+    Lecture(usize),
     /// The lesson of this place in their list.
     Lesson(usize),
     /// The exercise of this place among them, and whether it is solved.
@@ -47,6 +49,7 @@ impl Item {
             Acts(row) => UiRequest::Act(row.action),
             Sets(_, position) => UiRequest::Act(position.action.into()),
             Pattern(shelved) | Picture(shelved) => UiRequest::Shelved(shelved),
+            Lecture(at) => UiRequest::Lecture(at),
             Lesson(at) => UiRequest::Lesson(at),
             Exercise(at, _) => UiRequest::Exercise(at),
         }
@@ -68,6 +71,7 @@ impl Item {
                 format!("{name}: {}", shelved.behaviour)
             }
             Pattern(shelved) => tr!("pattern {}: {}", shelved.name, shelved.behaviour),
+            Lecture(at) => it.lectures[at].title.to_string(),
             Lesson(at) => {
                 let lesson = &LESSONS[at];
                 format!("{}: {}", lesson.name, lang::text(lesson.title))
@@ -88,6 +92,7 @@ impl Item {
         match self {
             Acts(row) => row.topic.title(),
             Picture(shelved) => kind_title(shelved.kind()),
+            Lecture(_) => tr!("Lectures"),
             Lesson(_) => tr!("Lessons"),
             Exercise(..) => tr!("Exercises"),
             Sets(..) | Pattern(_) => "",
@@ -107,7 +112,7 @@ impl Item {
     fn position(self, it: &Sources<'_>) -> String {
         match self {
             Acts(row) => row.position_in_words(it).unwrap_or_default(),
-            Lesson(_) | Exercise(..) => self.group().into(),
+            Lecture(_) | Lesson(_) | Exercise(..) => self.group().into(),
             _ => String::new(),
         }
     }
@@ -118,7 +123,7 @@ impl Item {
             Acts(row) => row.action.unavailable(it),
             Sets(_, position) => Action::from(position.action).unavailable(it),
             Pattern(_) | Picture(_) => Action::from(EditAction::ToggleShelf).unavailable(it),
-            Lesson(_) | Exercise(..) => None,
+            Lecture(_) | Lesson(_) | Exercise(..) => None,
         }
     }
 
@@ -145,6 +150,7 @@ impl Item {
         let english = lang::with(Language::English, also);
         let search = match self {
             Acts(row) => row.search,
+            Lecture(_) => "lecture 讲座",
             Lesson(_) => "lesson 课程",
             Exercise(..) => "exercise 练习",
             _ => "",
@@ -156,7 +162,7 @@ impl Item {
 }
 
 /// Everything that can be asked for: the action table, each position of a switch, each kernel, pattern,
-/// lesson and exercise.
+/// lecture, lesson and exercise.
 pub(super) fn commands(it: &Sources<'_>, solved: &ExerciseProgress) -> Vec<Item> {
     let mut items = Vec::from_iter(TABLE.iter().map(Acts));
     if let Some(status) = it.status {
@@ -168,15 +174,17 @@ pub(super) fn commands(it: &Sources<'_>, solved: &ExerciseProgress) -> Vec<Item>
         }
     }
     items.extend(SHELF.iter().map(Pattern));
-    items.extend(lessons(solved));
+    items.extend(lessons(it, solved));
     items
 }
 
-/// The lessons, then the exercises with whether they are solved.
-pub(super) fn lessons(solved: &ExerciseProgress) -> impl Iterator<Item = Item> {
+/// The lectures, then the lessons, then the exercises with whether they are solved.
+pub(super) fn lessons(it: &Sources<'_>, solved: &ExerciseProgress) -> impl Iterator<Item = Item> {
+    let lectures = (0..it.lectures.len()).map(Lecture);
     let exercises = EXERCISES.iter().enumerate();
     let exercises = exercises.map(|(at, it)| Exercise(at, solved.is_solved(it)));
-    (0..LESSONS.len()).map(Lesson).chain(exercises)
+    let lessons = (0..LESSONS.len()).map(Lesson);
+    lectures.chain(lessons).chain(exercises)
 }
 
 /// The patterns of a kind, or of all kinds, in the order of their kinds.

@@ -1,6 +1,7 @@
 //! The screens: each by what differs from a session that runs and shows 16 panels.
 
 use SidePanel::*;
+use std::path::Path;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
@@ -22,7 +23,7 @@ use ui::actions::{Setting, Topic};
 use ui::code_editor::{Code, Findings};
 use ui::figures::{GRID, KERNEL, ROUND};
 use ui::fixtures::{
-    DEVICE, comparison, effect, isolated, lecture_screen, lesson_page, recorded,
+    DEVICE, comparison, effect, isolated, lecture_options, lecture_screen, lesson_page, recorded,
     round_with_block_timestamps, speedup_page, waited_round,
 };
 use ui::{CodeEditor, ColourBy, Ghost, InterfaceScale, LessonPage, SidePanel, Tool};
@@ -320,7 +321,8 @@ pub(super) const SCREENS: &[Row] = &[
     }),
     // Lessons.
     ("lesson-list", |it| {
-        it.open(Dialog::Lessons(Picker::at(6), Default::default()));
+        it.contents.lectures = vec![lecture_options(Path::new("")).lecture];
+        it.open(Dialog::Lessons(Picker::at(7), Default::default()));
     }),
     ("lesson-page", |it| it.teach(lesson_page(false))),
     ("lesson-picture", |it| it.teach(lesson_page(true))),
