@@ -291,13 +291,13 @@ impl Chart {
         }
     }
 
-    /// The names of bars, each with its time.
+    /// The names of bars, each with its start and its time.
     pub fn list(&self, bars: &[Bar]) -> String {
         let each = bars.iter().map(|bar| {
-            let time = time_us((bar.end - bar.start) / 1e3);
-            format!("{} {time}", self.name(bar))
+            let [start, time] = [bar.start, bar.end - bar.start].map(|ns| time_us(ns / 1e3));
+            tr!("{name} at {start}, {time}", name = self.name(bar))
         });
-        each.collect::<Vec<_>>().join(", ")
+        each.collect::<Vec<_>>().join("; ")
     }
 
     /// A bar in words, line by line.

@@ -173,9 +173,11 @@ fn show_button(ui: &mut Ui, frame: &Frame<'_>, action: Action, face: Atom<'_>) {
     let state = row.is_on(&frame.sources);
     // Run and Pause are two signs of one button: neither is lit.
     let is_lit = action != SessionAction::TogglePause.into() && state == Some(true);
-    let button = Button::new(face)
-        .selected(is_lit)
-        .frame_when_inactive(is_lit);
+    let mut button = Button::new(face).frame_when_inactive(is_lit);
+    // What has a state says it: what has none is no toggle.
+    if state.is_some() {
+        button = button.selected(is_lit);
+    }
     let button = ui.add_enabled(unavailable.is_none(), button);
     // What has many positions shows them, as its figure does.
     let mut choices = [KERNEL, STREAMS].into_iter();

@@ -310,6 +310,10 @@ fn dialog(
     let modal = modal.area(area).show(cx.context, |ui| {
         ui.set_width(width.min(0.92 * cx.screen.width()));
         ui.horizontal(|ui| {
+        cx.context.accesskit_node_builder(ui.unique_id(), |node| {
+            node.set_role(accesskit::Role::Dialog);
+            node.set_label(title);
+        });
             let title = RichText::new(title).heading();
             from_both_ends(
                 ui,

@@ -12,7 +12,7 @@ use ui::timeline::{Bar, Lane, PlacedBar, colour, fill, fold_bars, host_names, ro
 /// The least height in which the lanes of two rounds are told apart.
 const MIN_ROUNDS: f32 = 32.0;
 /// Spans of a row that are said one by one, at most.
-const MAX_SPANS_SAID: usize = 12;
+const MAX_SPANS_SAID: usize = 100;
 /// What is shorter is as wide all the same: a pixel in any window.
 const MIN_WIDTH: f32 = 1.25;
 /// How far beside a bar that still count as over it.
