@@ -66,6 +66,9 @@ pub struct ViewOptions {
     pub timeline: bool,
     /// What is shown beside the panels, where the window has room for it.
     pub side: Option<SidePanel>,
+    /// How wide the pane beside the panels and how high the one below them is, in points, where the user
+    /// has moved its edge.
+    pub panes: [Option<f32>; 2],
     /// The rung whose source the ladder shows in place of its chart, by its kernel's place in the
     /// engine's table.
     pub source: Option<usize>,

@@ -11,7 +11,7 @@ use crate::background::{Then, notice, then};
 use crate::handler::Handler;
 use crate::keys::Pressed;
 use crate::view::Dialog;
-use crate::view::code_editor::field;
+use crate::view::code_editor::{field, go_to_fault};
 
 use egui::text_edit::TextEditState;
 use engine::kernels::KERNELS;
@@ -226,6 +226,7 @@ impl Handler {
         }
         let session = self.app.session.as_ref();
         self.editor.answer = session.map(|it| it.set_own_round(round.text.clone()));
+        self.context().into_iter().for_each(go_to_fault);
     }
 
     /// Asks about a kernel that came with the session, once; one that was run here before needs no answer.
@@ -336,6 +337,7 @@ impl Handler {
             self.show_notice(message!("Not run: {why}"));
         }
         self.note_if_solved(Kernel);
+        self.context().into_iter().for_each(go_to_fault);
     }
 
     /// Says why the session does not run the round, where that is more than the check says.

@@ -278,6 +278,7 @@ impl Handler {
             SaveCode => self.save_code(),
             ShowCode(code) => self.editor.code = code,
             NewKernel => self.begin_kernel(),
+            Resize(axis, size) => self.app.options.panes[axis] = size,
             FreezeTimeline => self.timeline.frozen ^= true,
         }
     }
@@ -506,13 +507,13 @@ impl Handler {
         }
     }
 
-    /// Sets the interface scale, or says that this window has no room for it.
     /// Opens the list of lectures, lessons and exercises at one of them, or closes it.
     fn toggle_lessons(&mut self, at: usize) {
         let solved = self.editor.progress.clone();
         self.dialogs.toggle(Dialog::Lessons(Picker::at(at), solved));
     }
 
+    /// Sets the interface scale, or says that this window has no room for it.
     fn resize_interface(&mut self, zoom: Option<InterfaceScale>) {
         let (before, size) = (self.app.options.interface_scale, self.pixels_per_point());
         self.app.options.interface_scale = zoom.unwrap_or(before);

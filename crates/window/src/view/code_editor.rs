@@ -105,15 +105,23 @@ fn show_code(ui: &mut Ui, editor: &CodeEditor) {
     // Another text begins at its top.
     let exercise = editor.exercise.map(|it| it.name);
     let of_text = (editor.code.extension(), editor.path(), exercise);
-    let area = ScrollArea::vertical().id_salt(of_text);
-    area.auto_shrink(false).show(ui, |ui| {
-        if let Some(text) = lay_out_text(ui, editor) {
-            ask(ui.ctx(), UiRequest::EditCode(text));
-        }
+    let area = ScrollArea::both().id_salt(of_text).auto_shrink(false);
+    ui.horizontal_top(|ui| {
+        ui.add_space(GUTTER);
+        area.show(ui, |ui| {
+            if let Some(text) = lay_out_text(ui, editor) {
+                ask(ui.ctx(), UiRequest::EditCode(text));
+            }
+        });
     });
 }
 
-/// Lays out the text and the numbers of its lines; the text that it was changed to.
+/// Has the editor scroll to the first line that is wrong, if one is.
+pub(crate) fn go_to_fault(context: &Context) {
+    context.data_mut(|data| data.insert_temp(Id::unique("goes to the fault"), true));
+}
+
+/// Lays out the text, and beside it the numbers of its lines; the text that it was changed to.
 fn lay_out_text(ui: &mut Ui, editor: &CodeEditor) -> Option<String> {
     let palette = palette(ui);
     let mut text = editor.text.to_string();
@@ -128,50 +136,52 @@ fn lay_out_text(ui: &mut Ui, editor: &CodeEditor) -> Option<String> {
         _ => CodeTheme::dark(TYPE),
     };
     theme.format_mut(TokenType::Comment).color = palette.faint;
-    let mut layouter = |ui: &Ui, text: &dyn TextBuffer, width: f32| {
+    let mut layouter = |ui: &Ui, text: &dyn TextBuffer, _| {
         let mut job = highlight(ui.ctx(), ui.style(), &theme, text.as_str(), language);
-        job.wrap.max_width = width;
+        job.wrap.max_width = f32::INFINITY;
         ui.fonts_mut(|fonts| fonts.layout_job(job))
     };
     let mut margin = Margins::NONE;
     margin.inner_margin = Margin::ZERO;
-    let marks = ui.painter().add(Shape::Noop);
-    let row = ui.horizontal_top(|ui| {
-        ui.spacing_mut().item_spacing.x = 0.0;
-        ui.add_space(GUTTER);
-        let size = vec2(ui.available_width(), ui.available_height());
-        let field = TextEdit::multiline(&mut text).id(field_id);
-        let field = field.layouter(&mut layouter).lock_focus(true).frame(margin);
-        let field = field.cursor_at_end(false).desired_width(size.x);
-        field.min_size(size).show(ui)
-    });
-    let shown = row.inner;
+    // What stands at the left of the text stays there when that scrolls.
+    let seen = ui.clip_rect();
+    let seen = seen.with_min_x(seen.left() - GUTTER);
+    let mut painter = ui.painter().clone();
+    painter.set_clip_rect(seen);
+    let marks = painter.add(Shape::Noop);
+    let longest = layouter(ui, &text, 0.0).size().x + 2.0;
+    let size = ui.available_size();
+    let field = TextEdit::multiline(&mut text).id(field_id);
+    let field = field.layouter(&mut layouter).lock_focus(true).frame(margin);
+    let field = field.cursor_at_end(false).desired_width(size.x);
+    let shown = field.min_size(size.max(vec2(longest, 0.0))).show(ui);
     let context = ui.ctx();
     context.accesskit_node_builder(field_id, |node| node.set_label(name));
     // Behind the text: the lines that are wrong, and the numbers of all.
     let wrong = editor.findings.as_ref().map_or(&[][..], |it| &it.lines);
-    let (mut number, mut is_first) = (1, true);
+    let goes = |data: &mut util::IdTypeMap| data.remove_temp(Id::unique("goes to the fault"));
+    let goes: Option<bool> = ui.data_mut(goes);
     let mut grounds = Vec::new();
-    for row in &shown.galley.rows {
+    for (number, row) in (1..).zip(&shown.galley.rows) {
         let rect = row.rect().translate(shown.galley_pos.to_vec2());
-        let all = Rect::from_x_y_ranges(ui.max_rect().x_range(), rect.y_range());
+        let all = Rect::from_x_y_ranges(seen.x_range(), rect.y_range());
         if wrong.contains(&number) {
             let colour = translucent(palette.failed, 90);
             grounds.push(Shape::rect_filled(all, 0.0, colour));
         }
-        let clip = ui.clip_rect().y_range().expand(1.0);
+        if goes.is_some() && wrong.first() == Some(&number) {
+            ui.scroll_to_rect(rect.with_max_x(rect.left()), Some(Align::Center));
+        }
+        let clip = seen.y_range().expand(1.0);
         let is_whole = clip.contains(all.top()) && clip.contains(all.bottom());
-        if is_first && is_whole {
+        if is_whole {
             let font = FontId::monospace(0.86 * TYPE);
-            let at = pos2(rect.left() - 10.0, rect.center().y);
+            let at = pos2(seen.left() + GUTTER - 10.0, rect.center().y);
             let number = number.to_string();
-            let painter = ui.painter();
             painter.text(at, Align2::RIGHT_CENTER, number, font, palette.faint);
         }
-        is_first = row.ends_with_newline;
-        number += u32::from(is_first);
     }
-    ui.painter().set(marks, Shape::Vec(grounds));
+    painter.set(marks, Shape::Vec(grounds));
     shown.response.changed().then_some(text)
 }
 
@@ -209,7 +219,7 @@ pub(crate) fn program(
     job
 }
 
-/// In a line what was found, and whether it runs.
+/// In a line what was found, and whether it runs; a click goes to the first fault.
 fn show_summary(ui: &mut Ui, frame: &Frame<'_>) {
     let palette = palette(ui);
     let (text, colour) = match frame.editor.summary() {
@@ -224,7 +234,10 @@ fn show_summary(ui: &mut Ui, frame: &Frame<'_>) {
         Some(text) if frame.editor.is_right() => (text.into(), palette.running),
         Some(text) => (text.into(), palette.failed_text),
     };
-    truncated(ui, styled(text, medium(15.0), colour));
+    let summary = Label::new(styled(text, medium(15.0), colour)).truncate();
+    if ui.add(summary.sense(Sense::CLICK)).clicked() {
+        go_to_fault(ui.ctx());
+    }
 }
 
 /// The buttons, and beside them whether the session runs this text.

@@ -2,7 +2,7 @@
 //! all of it but the cells.
 
 use egui::accesskit::{Action::Click, Role};
-use egui::{Rect, RichText, Sense, Ui, WidgetInfo, accesskit_root_id, vec2};
+use egui::{CursorIcon, Id, Rect, RichText, Sense, Ui, WidgetInfo, accesskit_root_id, vec2};
 
 use crate::view::cell_ages::unavailable_reason;
 use crate::view::dialogs::{DialogContext, Dialogs, UiRequest};
@@ -18,6 +18,9 @@ use lang::{Message, message, tr};
 use session::{PicturePlan, SessionAction, Status, Switches, TransferChoice};
 use ui::figures::Urgency;
 use ui::{CodeEditor, ColourBy, Screen, SidePanel, Sources, ViewTransform, request};
+
+/// How wide the edge of a pane is for the mouse, in points.
+const EDGE: f32 = 6.0;
 
 /// Panels that are said one by one, at most.
 const MAX_PANELS_SAID: usize = 64;
@@ -73,6 +76,7 @@ impl<'a> Frame<'a> {
             presented: self.is_enlarged().then_some(presented),
             sm_count: (timeline && status.lab.block_timestamps).then(|| timeline_sm_count(status)),
             side: self.sources.options.side,
+            panes: self.sources.options.panes,
             toolbar: true,
             lecture: self.sources.drawing.lecture.as_ref().map(lecture::height),
             lesson: self.has_page(),
@@ -298,11 +302,40 @@ pub(crate) fn paint(ui: &mut Ui, frame: &Frame<'_>, place: Option<&(WindowLayout
             },
         }
     }
+    show_edges(ui, layout);
     if let (Some(rect), Some(page)) = (layout.lesson, frame.sources.lesson) {
         lesson::show(ui, frame, page, layout.points(rect));
     }
     if let (Some(shown), Some(places)) = (&frame.screen.comparison, &layout.comparison) {
         over_panels::show_comparison(ui, shown, places, layout);
+    }
+}
+
+/// Lets the edges of the panes beside and below the panels be dragged; a double click puts one back.
+fn show_edges(ui: &mut Ui, layout: &WindowLayout) {
+    let (beside, below) = match layout.side {
+        Some((_, side)) if side.x < layout.area.x => (Some(side), layout.timeline),
+        side => (None, layout.timeline.or(side.map(|it| it.1))),
+    };
+    for (axis, pane) in [beside, below].into_iter().enumerate() {
+        let Some(pane) = pane.map(|it| layout.points(it)) else {
+            continue;
+        };
+        let (edge, cursor) = match axis {
+            0 => (
+                pane.with_min_x(pane.right() - EDGE),
+                CursorIcon::ResizeColumn,
+            ),
+            _ => (pane.with_max_y(pane.top() + EDGE), CursorIcon::ResizeRow),
+        };
+        let edge = ui.interact(edge, Id::unique(("edge", axis)), Sense::CLICK | Sense::DRAG);
+        let edge = edge.on_hover_and_drag_cursor(cursor);
+        edge.widget_info(|| WidgetInfo::labeled(Role::Splitter, true, tr!("Edge of the pane")));
+        let to = edge.interact_pointer_pos().filter(|_| edge.dragged());
+        let size = to.map(|to| [to.x - pane.left(), pane.bottom() - to.y][axis]);
+        if size.is_some() || edge.double_clicked() {
+            ask(ui.ctx(), UiRequest::Resize(axis, size));
+        }
     }
 }
 

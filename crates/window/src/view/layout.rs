@@ -178,6 +178,8 @@ pub(crate) struct LayoutRequest {
     pub sm_count: Option<usize>,
     /// What is shown beside the panels.
     pub side: Option<SidePanel>,
+    /// How wide the pane beside the panels and how high the one below them is to be, in points.
+    pub panes: [Option<f32>; 2],
     /// The toolbar; a presentation has none.
     pub toolbar: bool,
     /// The step of a lecture, this high, below the toolbar if there is one.
@@ -250,10 +252,18 @@ pub(crate) fn lay_out(
         .map(|height| rest.take_top(px(height.min(most))));
     let room = points(rest);
     layout.is_short = timeline::layout::is_short(room[1]);
+    // As a user has moved its edge, as far as panels have room and it is of use; else as usual.
+    let sized = |axis: usize, usual: f32, least: f32| {
+        let most = room[axis] - MIN_WIDTH_BESIDE;
+        request.panes[axis].map_or(usual, |it| it.min(most).max(least.min(usual)))
+    };
     if let Some(panel) = request.side {
         let place = side(panel, room).map(|place| match place {
-            SidePlace::Beside(width) => rest.take_left((width * pixels_per_point).floor() as u32),
-            SidePlace::Below(height) => rest.take_bottom(px(height)),
+            SidePlace::Beside(width) => {
+                let width = sized(0, width, MIN_EDITOR_WIDTH);
+                rest.take_left((width * pixels_per_point).floor() as u32)
+            }
+            SidePlace::Below(height) => rest.take_bottom(px(sized(1, height, MIN_LADDER_HEIGHT))),
         });
         layout.side = place.map(|place| (panel, place));
     }
@@ -264,6 +274,7 @@ pub(crate) fn lay_out(
         let room = [points(rest)[0], room[1]];
         let presented = request.presented;
         if let Some(height) = timeline::layout::height(room, lanes, presented, sm_count) {
+            let height = sized(1, height, timeline::layout::MIN_HEIGHT);
             layout.timeline = Some(rest.take_bottom(px(height)));
             layout.sm_count = sm_count;
         }

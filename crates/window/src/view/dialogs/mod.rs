@@ -92,6 +92,8 @@ pub(crate) enum UiRequest {
     ShowCode(Code),
     /// A copy of the rung in use takes the kernel's place in the editor.
     NewKernel,
+    /// The pane beside the panels (0) or below them (1) is this wide or high, or as usual.
+    Resize(usize, Option<f32>),
     /// The timeline keeps the round that it shows, or goes on.
     FreezeTimeline,
 }
@@ -308,12 +310,12 @@ fn dialog(
     };
     let area = Modal::default_area(Id::unique(name)).anchor(align, to);
     let modal = modal.area(area).show(cx.context, |ui| {
-        ui.set_width(width.min(0.92 * cx.screen.width()));
-        ui.horizontal(|ui| {
         cx.context.accesskit_node_builder(ui.unique_id(), |node| {
             node.set_role(accesskit::Role::Dialog);
             node.set_label(title);
         });
+        ui.set_width(width.min(0.92 * cx.screen.width()));
+        ui.horizontal(|ui| {
             let title = RichText::new(title).heading();
             from_both_ends(
                 ui,

@@ -45,6 +45,9 @@ const SHORT_AREA: f32 = 400.0;
 /// What is not lanes, in height.
 const AROUND: f32 = TOP + TITLE + LEGEND + FINDING + HOST + APART + AXIS + FOOT + BOTTOM;
 
+/// The least height that its edge is moved to.
+pub(crate) const MIN_HEIGHT: f32 = AROUND + MIN_LANES;
+
 /// Whether an area for panels and timeline together, of this height, has no room for the
 /// timeline's map and finding.
 pub(crate) fn is_short(height: f32) -> bool {
