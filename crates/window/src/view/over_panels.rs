@@ -405,8 +405,8 @@ fn show_header(ui: &mut Ui, rect: Rect, texts: &SideTexts, time_colour: Color32)
         ui.spacing_mut().item_spacing.y = 0.0;
         let size = |usual: f32| medium(usual.min(0.42 * rect.height())); // two rows
         let rows = [
-            (&texts.time, size(17.0), time_colour),
-            (&texts.settings, size(14.0), palette.label),
+            (&texts.time, size(18.0), time_colour),
+            (&texts.settings, size(18.0), palette.value),
         ];
         for (text, font, colour) in rows {
             truncated(ui, styled(text, font, colour));
