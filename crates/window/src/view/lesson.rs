@@ -275,7 +275,7 @@ impl Body<'_> {
         ui.add_space(8.0 * size);
         ui.spacing_mut().item_spacing.y = (4.0 * size).round_ui();
         for (label, value) in &column.figures {
-            self.figure(ui, label, value, 15.0, self.measured(palette.value));
+            self.figure(ui, label, value, 17.0, self.measured(palette.value));
         }
         self.text(ui, &column.note, regular(15.0), palette.label);
     }
@@ -304,7 +304,7 @@ impl Body<'_> {
             } else {
                 value
             };
-            self.figure(ui, &bar.label, &bar.text, 14.5, colour);
+            self.figure(ui, &bar.label, &bar.text, 17.0, colour);
             self.bar(ui, bar, longest);
         }
         for line in page.conclusion.lines() {
@@ -317,7 +317,7 @@ impl Body<'_> {
                 palette.failed_text
             };
             let check = format!("{}  {check}", sign(*holds));
-            self.text(ui, &check, regular(15.0), colour);
+            self.text(ui, &check, regular(17.0), colour);
         }
         self.text(ui, &page.note, regular(15.0), palette.label);
     }
