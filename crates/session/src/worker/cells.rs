@@ -501,27 +501,26 @@ impl SessionWorker {
         Ok(())
     }
 
-    /// Reads the copies that have arrived in the slots, before the slots are given back.
+    /// Reads the copies that have arrived in the slots, before the slots are given back. A later copy would have
+    /// the cells of a later command.
     pub(super) fn save_from_slots(&mut self) {
         let Some(sim) = &self.sim else {
             return;
         };
         let grid = (sim.instances(), sim.size());
-        let SnapshotStore { slots, waiters, .. } = &mut self.snapshots;
-        for (slot, at) in slots.iter_mut().zip(0..) {
-            let arrived = slot.take_if(|it| it.read.is_some());
-            let Some(UnderWay { position, .. }) = arrived else {
-                continue;
-            };
-            let waits = waiters.iter_mut().filter(|it| it.copy == Some(position));
-            waits.for_each(|it| it.copy = None);
-            let slot = sim.snapshot_slot(at);
-            match Snapshot::read(position, (&**sim.slots(), slot), grid) {
-                Ok(snapshot) if self.state.copies.arrive(position) => {
-                    self.state.add_copy(snapshot);
-                }
-                Ok(_) => {}
-                Err(why) => tracing::warn!("{}", lang::english(why)),
+        let mut all = Vec::new();
+        for (slot, at) in self.snapshots.slots.iter_mut().zip(0..) {
+            if let Some(UnderWay { position, .. }) = slot.take_if(|it| it.read.is_some()) {
+                let slot = sim.snapshot_slot(at);
+                all.push((
+                    position,
+                    Snapshot::read(position, (&**sim.slots(), slot), grid),
+                ));
+            }
+        }
+        for (position, read) in all {
+            if let Err(why) = self.take_copy(position, read) {
+                tracing::warn!("{}", lang::english(why));
             }
         }
     }
@@ -531,32 +530,30 @@ impl SessionWorker {
         let now = self.now();
         let mut all = Ok(());
         while let Some((position, read)) = self.snapshots.take_read(now) {
-            let snapshot = match read {
-                Ok(snapshot) => snapshot,
-                Err(why) => {
-                    self.state.copies.arrive(position);
-                    self.copy_failed(position);
-                    all = Err(why);
-                    continue;
-                }
-            };
-            self.publisher.is_changed = true;
-            self.safety_copy.is_current = false;
-            let is_void = !self.state.copies.arrive(position);
-            if !is_void {
-                if let Some(each) = self.state.log.parameters(position.records).each() {
-                    let differing = snapshot.differing(each);
-                    self.lab.differing = Some((differing, position.generation));
-                }
-                if self.state.add_copy(snapshot.clone()) {
-                    let budget = self.setup.time.history_bytes / 2;
-                    self.state.discard_unreachable(budget);
-                }
-                self.losses.copied(position);
-            }
-            self.answer_waiters(&snapshot, is_void);
+            all = self.take_copy(position, read).and(all);
         }
         all
+    }
+
+    /// Keeps a copy that was read, and answers those who wait for it.
+    fn take_copy(&mut self, position: Position, read: Result<Snapshot>) -> Result<()> {
+        let is_void = !self.state.copies.arrive(position);
+        let snapshot = read.inspect_err(|_| self.copy_failed(position))?;
+        self.publisher.is_changed = true;
+        self.safety_copy.is_current = false;
+        if !is_void {
+            if let Some(each) = self.state.log.parameters(position.records).each() {
+                let differing = snapshot.differing(each);
+                self.lab.differing = Some((differing, position.generation));
+            }
+            if self.state.add_copy(snapshot.clone()) {
+                let budget = self.setup.time.history_bytes / 2;
+                self.state.discard_unreachable(budget);
+            }
+            self.losses.copied(position);
+        }
+        self.answer_waiters(&snapshot, is_void);
+        Ok(())
     }
 
     /// Answers those who wait for a copy that cannot be read: the log and older copies make a session, too.

@@ -161,7 +161,6 @@ impl SessionWorker {
         setup: Setup,
         cells: Vec<(usize, NewCells)>,
     ) -> Result<()> {
-        self.save_from_slots();
         let Some(old) = self.sim.take() else {
             return Ok(());
         };
@@ -178,7 +177,6 @@ impl SessionWorker {
 
     /// Replaces the instances, if there are any, and everything that refers to their slots.
     fn take_instances(&mut self, instances: Sim, setup: Setup) {
-        self.save_from_slots();
         self.forget_slots();
         let (slots, pictures) = (instances.slots().clone(), &self.publisher.pictures);
         let is_other_grid = pictures.replace(slots, setup.instances, setup.size);

@@ -624,7 +624,6 @@ impl SessionWorker {
         let before = before.map(|it| Arc::downgrade(it.slots()));
         if before.is_some() {
             self.save_from_slots();
-            self.safety_copy.is_current = false;
             self.publish_last_known(Duration::ZERO);
         }
         let Some(sim) = &mut self.sim else {

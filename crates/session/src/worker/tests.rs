@@ -130,7 +130,7 @@ fn what_once_went_wrong_does_not_come_back() {
         (with_history(small(1)), vec![
             Step::Alone(Alone::Command(Box::new(Act(SetInstances(2))))),
             Step::OwnKernel("bits".into(), 1),
-            Step::Alone(Alone::CopyAfter(dot(1, 0, 0))),
+            Step::Alone(Alone::CopyAfter(dot(1, 0, 0), None)),
         ]),
         // The session ended with an error, because the slots were still those for bits.
         (small(1), vec![
@@ -162,6 +162,12 @@ fn what_once_went_wrong_does_not_come_back() {
             Act(ResetPanel), Turns(6), Step::Edit(dot(0, 0, 0)), Act(Faster),
             Fail(Call::Submit, 0, Fault::Midway), Step::Save,
             Step::Alone(Alone::Command(Box::new(Act(NextKernel)))), Act(Undo),
+        ]),
+        // Slots were replaced before the copy in them was read: who waited for it got cells of the step after it.
+        (small(2), vec![
+            Step::OwnKernel("shared".into(), 0), Turns(12), Act(ToggleComparison), view(engine::Transfer::Cells),
+            Fail(Call::Allocate, 1, Fault::OutOfMemory), Act(StepRoundBack),
+            Step::Alone(Alone::CopyAfter(dot(0, 0, 0), None)),
         ]),
         // Exactly as many rounds are made as were asked for, whatever was lost.
         (with_history(Setup { rounds: Some(400), ..small(2) }), vec![

@@ -14,8 +14,9 @@ const MAX_TURNS: usize = 10_000;
 pub(super) enum Alone {
     /// One command; it leads where it should.
     Command(Box<Step>),
-    /// An edit, and a copy and a step right behind it.
-    CopyAfter(Edit),
+    /// An edit, and a copy and a step right behind it; and a loss after so many turns, before any copy has been
+    /// read.
+    CopyAfter(Edit, Option<u32>),
     /// Edits with so many turns between them, of which so many copies are read, and a loss.
     LoseWhileReading(Vec<Edit>, u32, u32),
     /// Edits while rounds go on, or during a run to a generation.
@@ -37,7 +38,7 @@ impl Driver {
         }
         match alone {
             Alone::Command(step) => self.ask(*step),
-            Alone::CopyAfter(edit) => self.copy_after(edit),
+            Alone::CopyAfter(edit, lost) => self.copy_after(edit, lost),
             Alone::LoseWhileReading(edits, turns, read) => {
                 self.lose_while_reading(edits, turns, read)
             }
@@ -242,7 +243,7 @@ impl Driver {
     }
 
     /// Edits an instance and asks for its cells, and then for a step: they are those before it.
-    fn copy_after(&mut self, edit: Edit) {
+    fn copy_after(&mut self, edit: Edit, lost: Option<u32>) {
         let mut at = self.worker.state.position;
         at.records += 1;
         let instance = edit.instance % self.worker.setup.instances;
@@ -250,13 +251,20 @@ impl Driver {
         self.step(Step::Edit(edit));
         self.worker.dispatch(Command::ReadCells(instance, query));
         self.act(SessionAction::StepGeneration);
+        let mut is_lost = false; // on its way to the host
+        if let Some(turns) = lost {
+            self.turns_without_reading(turns);
+            is_lost = !instances(&self.worker).is_idle();
+            self.step(Step::Fail(Call::Poll, 0, Fault::Lost));
+        }
         self.turn_until_rest();
         let want = self.reference.cells(at).swap_remove(instance);
         let copy = copy.try_recv();
         // What a kernel loses in that step is known only from what is kept.
         let may_be_lost = self.is_forgetful() && self.may_kernel_fail();
         assert!(copy.is_ok() || may_be_lost, "no answer");
-        assert!(copy.is_err() || copy == Ok((want, at.generation)), "{at:?}");
+        let is_right = copy.is_err() || copy == Ok((want, at.generation));
+        assert!(is_right || is_lost, "{at:?}");
     }
 
     /// Edits an instance while rounds go on, and loses the engine before every copy has been read.

@@ -162,7 +162,8 @@ fn step() -> impl Strategy<Value = Step> {
     ];
     let alone = prop_oneof![
         8 => asked.prop_map(|step| Alone::Command(Box::new(step))),
-        2 => edit().prop_map(Alone::CopyAfter),
+        2 => (edit(), prop::option::weighted(0.4, 0..20u32))
+            .prop_map(|(edit, lost)| Alone::CopyAfter(edit, lost)),
         1 => (prop::collection::vec(edit(), 2..4), 0..12u32, 0..4u32)
             .prop_map(|(edits, turns, read)| Alone::LoseWhileReading(edits, turns, read)),
         1 => (prop::collection::vec((edit(), 0..6u32), 1..4), any::<bool>())
