@@ -11,7 +11,6 @@ use super::expected::Alone;
 use super::*;
 use crate::command::Query;
 use crate::copies::deferred;
-use crate::instances::read_lattice;
 use crate::log::Position;
 use crate::log::reference_log::ReferenceLog;
 use crate::saved::OwnFile;
@@ -634,18 +633,10 @@ impl Driver {
         }
     }
 
-    /// The cells on the device; only a slot that holds nothing of use is overwritten.
+    /// The cells on the device, at rest: no slot holds anything of use.
     pub(super) fn fetch(&mut self) -> Vec<Lattice> {
-        let worker = &mut self.worker;
-        let slot = worker.snapshots.free_slot().expect("nothing is under way");
-        let instances = worker.sim.as_mut().unwrap();
-        self.script.protected(|| {
-            assert!(instances.issue_snapshot(slot as u8).unwrap());
-            instances.finish().unwrap();
-        });
-        let (slots, whole) = (instances.slots(), instances.snapshot_slot(slot as u8));
-        let read = |i| read_lattice(&**slots, i, whole, instances.size()).unwrap();
-        (0..instances.instances()).map(read).collect()
+        let sim = self.worker.sim.as_mut().unwrap();
+        self.script.protected(|| sim.fetch().unwrap())
     }
 
     /// The session goes on from a file.
