@@ -5,15 +5,12 @@
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
-use std::{env, fs};
 
 use crate::common::lifestreams;
 use life::Pattern;
 
 /// Where scripts/test unpacks Golly, which is not installed.
 const GOLLY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/tools/golly/usr");
-
-const EXPECTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/collection/golly.tsv");
 
 /// The most live cells that are counted one by one; two files unfold to a hundred million.
 const COUNTED: u64 = 10_000_000;
@@ -78,12 +75,5 @@ fn gollys_collection_is_read_and_every_refusal_is_named() {
     for name in listed.stdout.lines() {
         writeln!(found, "{name}\t{}", outcome(&folder.join(name))).unwrap();
     }
-    if env::var_os("LIFESTREAMS_RENEW").is_some() {
-        fs::write(EXPECTED, &found).unwrap();
-    }
-    let expected = fs::read_to_string(EXPECTED).unwrap();
-    let is_known = |line: &&str| expected.lines().any(|known| known == *line);
-    let changed: Vec<&str> = found.lines().filter(|line| !is_known(line)).collect();
-    assert!(changed.is_empty(), "otherwise now:\n{}", changed.join("\n"));
-    assert_eq!(found, expected, "files are missing");
+    test_support::compare_with_stored("../collection/golly.tsv", &found);
 }

@@ -81,9 +81,10 @@ fn show_row(ui: &mut Ui, key: &str, name: &str, contents: impl FnOnce(&mut Ui)) 
 /// A position, which a click chooses, with what it does or why it is unavailable as its tip.
 fn show_position(ui: &mut Ui, row: &SwitchRow, index: usize) {
     let (palette, position) = (palette(ui), &row.positions[index]);
+    let is_possible = position.unavailable.is_none();
     let is_present = index == row.present;
     let mut text = RichText::new(&position.label).font(regular(13.5));
-    if position.unavailable.is_some() {
+    if !is_possible {
         // Struck out too: grey alone is not seen from everywhere.
         text = text.strikethrough();
         text = if is_present {
@@ -94,14 +95,8 @@ fn show_position(ui: &mut Ui, row: &SwitchRow, index: usize) {
     }
     let button = ui.add(Button::new(text).selected(is_present));
     let name = || format!("{} {}", row.switch.name(), position.label);
-    button.widget_info(|| WidgetInfo {
-        selected: Some(is_present),
-        ..WidgetInfo::labeled(
-            accesskit::Role::Button,
-            position.unavailable.is_none(),
-            name(),
-        )
-    });
+    let role = accesskit::Role::Button;
+    button.widget_info(|| WidgetInfo::selected(role, is_possible, is_present, name()));
     asks(&button, SessionAction::SetSwitch(row.switch, index as u8));
     tip(button, || match &position.unavailable {
         None => format!("{}: {}", name(), position.effect),

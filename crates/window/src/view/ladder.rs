@@ -70,10 +70,8 @@ fn show_rung(ui: &mut Ui, chart: &LadderChart, rung: &Rung, height: f32) {
     let palette = &palette(ui);
     let size = vec2(ui.available_width(), height);
     let (all, button) = ui.allocate_exact_size(size, Sense::click());
-    button.widget_info(|| WidgetInfo {
-        selected: Some(rung.present),
-        ..WidgetInfo::labeled(accesskit::Role::Button, true, &*rung.name)
-    });
+    let role = accesskit::Role::Button;
+    button.widget_info(|| WidgetInfo::selected(role, true, rung.present, &*rung.name));
     requests(&button, UiRequest::ShowSource(Some(rung.index)));
     let ground = all.expand2(vec2(6.0, 0.0));
     let painter = ui.painter();

@@ -121,6 +121,14 @@ pub struct WindowLayout {
 }
 
 impl WindowLayout {
+    /// What stands on the interface's background.
+    pub(crate) fn docked(&self) -> impl Iterator<Item = PixelRect> {
+        let side = self.side.map(|(_, rect)| rect);
+        let above = [self.toolbar, self.lecture, self.lesson];
+        let all = [self.dock.rect(), self.timeline, side].into_iter();
+        all.chain(above).flatten()
+    }
+
     /// Where something stands, in points.
     pub fn points(&self, rect: PixelRect) -> Rect {
         let [x, y, width, height] = [rect.x, rect.y, rect.width, rect.height]

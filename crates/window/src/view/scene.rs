@@ -178,14 +178,6 @@ impl Scene {
         let meshes = context.tessellate(shapes, output.pixels_per_point);
         let spent = platform::thread_time() - begun;
         if let (Some((layout, transform)), Some(status)) = (&place, frame.sources.status) {
-            let docked = [
-                layout.timeline,
-                layout.side.map(|(_, rect)| rect),
-                layout.toolbar,
-                layout.lecture,
-                layout.lesson,
-                layout.dock.rect(),
-            ];
             self.panels.prepare(&PanelsInput {
                 pixels: frame.pixels,
                 tiling: layout.tiling,
@@ -195,7 +187,7 @@ impl Scene {
                 number_of: &|instance| status.number_of(instance),
                 options: frame.sources.options,
                 minimap: over_panels::minimap(frame, layout),
-                docked: docked.into_iter().flatten().collect(),
+                docked: layout.docked().collect(),
             });
         }
         let screen = egui_wgpu::ScreenDescriptor {

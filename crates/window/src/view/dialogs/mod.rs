@@ -271,19 +271,10 @@ impl Dialogs {
 
 /// Takes the keys out of a frame's events.
 fn take_keys(context: &Context) -> Vec<Event> {
+    use Event::*;
+    let is_typed =
+        |it: &mut Event| matches!(it, Key { .. } | Text(_) | Ime(_) | Copy | Cut | Paste(_));
     context.input_mut(|input| input.events.extract_if(.., is_typed).collect())
-}
-
-fn is_typed(event: &mut Event) -> bool {
-    matches!(
-        event,
-        Event::Key { .. }
-            | Event::Text(_)
-            | Event::Ime(_)
-            | Event::Copy
-            | Event::Cut
-            | Event::Paste(_)
-    )
 }
 
 /// Lays out a dialog with its title and the button that closes it: over the dimmed scene, or beside a place

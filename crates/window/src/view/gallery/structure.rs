@@ -8,7 +8,6 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
-use std::path::Path;
 use std::time::Duration;
 
 use egui::accesskit::Action::Click;
@@ -30,7 +29,7 @@ use crate::view::widgets::take_requests;
 use engine::kernels::KERNELS;
 use lang::Language;
 use session::Streams;
-use test_support::with;
+use test_support::{compare_with_stored, stored, with};
 use ui::Camera;
 use ui::fixtures::contrast;
 use ui::theme::{COUNT, Palette, floats};
@@ -287,17 +286,9 @@ fn places(layout: &WindowLayout) -> Vec<Rect> {
         let [a, b] = comparison.headers;
         [comparison.band, a, b]
     });
-    let docked = [
-        layout.dock.rect(),
-        layout.timeline,
-        layout.side.map(|(_, rect)| rect),
-        layout.toolbar,
-        layout.lecture,
-        layout.lesson,
-    ];
     // Panels have their numbers, and how they go on is said on them.
     let panels = (0..layout.tiling.count).map(|place| layout.tiling.rect(place));
-    let places = docked.into_iter().flatten().chain(comparison).chain(panels);
+    let places = layout.docked().chain(comparison).chain(panels);
     places.map(|rect| layout.points(rect)).collect()
 }
 
@@ -569,32 +560,19 @@ fn typed(words: &str, harness: &mut Harness<'_>, heard: &Heard) -> String {
 /// In English, and one in Chinese.
 #[test]
 fn screens_say_what_is_stored() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/structure");
-    let renew = std::env::var_os("LIFESTREAMS_RENEW").is_some();
-    let mut stale = Vec::new();
-    let mut compare = |name: &str, words: &str, file: String| {
+    let compare = |name: &str, words: &str, file: &str| {
         let mut said = heard(name, |harness, heard| spoken(name, harness, heard));
         if !words.is_empty() {
             said += &heard(name, |harness, heard| typed(words, harness, heard));
         }
-        let path = folder.join(file);
-        if std::fs::read_to_string(&path).ok().as_ref() == Some(&said) {
-        } else if renew {
-            std::fs::write(&path, said).unwrap();
-        } else {
-            stale.push(format!("{name}:\n{said}"));
-        }
+        compare_with_stored(&format!("../structure/{file}.txt"), &said);
     };
     for (name, words) in STORED {
-        with(Language::English, || {
-            compare(name, words, format!("{name}.txt"));
-        });
+        with(Language::English, || compare(name, words, name));
     }
-    with(Language::Chinese, || {
-        compare("panels", "", "panels-zh.txt".into());
-    });
-    assert!(stale.is_empty(), "{}", stale.join("\n"));
-    assert_eq!(std::fs::read_dir(folder).unwrap().count(), STORED.len() + 1);
+    with(Language::Chinese, || compare("panels", "", "panels-zh"));
+    let files = std::fs::read_dir(stored("../structure")).unwrap();
+    assert_eq!(files.count(), STORED.len() + 1);
 }
 
 #[test]
