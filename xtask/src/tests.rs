@@ -81,16 +81,12 @@ fn links_lead_somewhere() {
                 file => path.parent().unwrap().join(file),
             };
             assert!(to.is_file(), "{}: {target}", path.display());
-            let there = read_text(&to);
+            let there = fs::read_to_string(&to).unwrap_or_default();
             let has = |line: &str| line.starts_with('#') && slug(line) == anchor;
             let found = anchor.is_empty() || there.lines().any(has);
             assert!(found, "{}: {target} has no such chapter", path.display());
         }
     }
-}
-
-fn read_text(path: &Path) -> String {
-    fs::read_to_string(path).unwrap_or_default()
 }
 
 /// A chapter's anchor, as GitHub makes it.

@@ -271,7 +271,11 @@ impl App {
                 NextPage => self.turn_page(true),
                 PreviousPage => self.turn_page(false),
                 Predict(choice) => self.predict(choice.into()),
-                NextTheme => self.next_theme(),
+                NextTheme => {
+                    options.theme = (options.theme + 1) % theme::COUNT;
+                    let title = theme::theme(options.theme).title;
+                    self.show_notice(message!("Theme: {title}", title = lang::text(title)));
+                }
                 TogglePresentation => options.presentation ^= true,
                 NextLanguage => lang::set(lang::language().other()),
                 Escape => return self.escape(),
@@ -365,13 +369,6 @@ impl App {
         }
         let status = self.status().filter(|_| !is_shown);
         self.options.source = status.map(|status| status.setting.kernel.index());
-    }
-
-    /// Takes the next theme, and names it.
-    fn next_theme(&mut self) {
-        self.options.theme = (self.options.theme + 1) % theme::COUNT;
-        let title = theme::theme(self.options.theme).title;
-        self.show_notice(message!("Theme: {title}", title = lang::text(title)));
     }
 
     /// What a key asks for while a lesson or a lecture is open, given what it asks for otherwise.

@@ -127,12 +127,6 @@ impl Handler {
         self.show_notice(said);
     }
 
-    /// Waits until what was recorded is whole: the last thing that is done.
-    pub(super) fn finish_recording(&mut self) {
-        self.end_recording();
-        self.finish_background();
-    }
-
     /// The picture of what the window shows, or of the selected panel alone.
     pub(super) fn picture_of_now(
         &mut self,

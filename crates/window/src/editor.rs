@@ -98,7 +98,7 @@ impl Editor {
     }
 
     /// Shows another text of the same kind, of no file or of one that is not followed yet.
-    fn replace(&mut self, text: CodeEditor) {
+    pub(super) fn replace(&mut self, text: CodeEditor) {
         self.code = text.code;
         if self.code == Kernel {
             self.cancel_check();
@@ -359,14 +359,6 @@ impl Handler {
             self.editor.cancel_check();
         }
         self.editor.document(code).edit(text);
-    }
-
-    /// Begins a kernel as a copy of the rung in use.
-    pub(super) fn begin_kernel(&mut self) {
-        if let Some(status) = self.status() {
-            self.editor
-                .replace(CodeEditor::of_kernel(status.setting.kernel));
-        }
     }
 
     /// Has the round checked where it is new, or something else that counts; one check goes on at a time.

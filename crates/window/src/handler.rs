@@ -277,7 +277,12 @@ impl Handler {
             EditCode(text) => self.edit_code(text),
             SaveCode => self.save_code(),
             ShowCode(code) => self.editor.code = code,
-            NewKernel => self.begin_kernel(),
+            NewKernel => {
+                if let Some(status) = self.status() {
+                    let copy = CodeEditor::of_kernel(status.setting.kernel);
+                    self.editor.replace(copy);
+                }
+            }
             Resize(axis, size) => self.app.options.panes[axis] = size,
             FreezeTimeline => self.timeline.frozen ^= true,
         }

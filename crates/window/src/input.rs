@@ -111,11 +111,6 @@ impl Input {
         }
     }
 
-    /// Whether the mouse is over a dialog, or drags something of one.
-    pub(super) fn has_pointer(&self) -> bool {
-        self.state.egui_ctx().egui_wants_pointer_input()
-    }
-
     /// The input since the last frame.
     pub(super) fn take(&mut self, window: &Window) -> egui::RawInput {
         self.state.take_egui_input(window)

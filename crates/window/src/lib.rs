@@ -145,7 +145,8 @@ pub fn run(
     let ran = startup::catch_winit(|| event_loop.run_app(&mut handler));
     handler.keep_drafts();
     let saved = handler.app.end(); // the session first: an encoder may take long
-    handler.finish_recording();
+    handler.end_recording();
+    handler.finish_background();
     let failed = handler.failed.take();
     drop(handler);
     drop(running);

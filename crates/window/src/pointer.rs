@@ -10,6 +10,7 @@ use winit::event_loop::ActiveEventLoop;
 
 use crate::editing::CellHit;
 use crate::handler::Handler;
+use crate::surface::WindowSurface;
 use crate::view::layout::WindowLayout;
 use crate::view::{Dialog, Form, over_panels};
 use lang::Message;
@@ -71,7 +72,8 @@ impl Handler {
     /// What is under the pointer, where no dialog is.
     pub(super) fn under_pointer(&self) -> Option<HitTarget> {
         let screen = self.surface.as_ref();
-        let screen = screen.filter(|screen| !screen.input.has_pointer())?;
+        let is_free = |it: &&WindowSurface| !it.scene.context().egui_wants_pointer_input();
+        let screen = screen.filter(is_free)?;
         let (at, status) = (self.pointer.at?, self.status()?);
         let frame = self.frame(Some(&status))?;
         let (layout, _) = frame.layout()?;

@@ -59,7 +59,11 @@ pub(crate) fn paint_marks(ui: &Ui, status: &Status, only: Option<usize>, layout:
         }
         if has_numbers {
             let place = Rect::from_min_size(rect.min, NUMBER.into());
-            paint_number(painter, place, number, colour);
+            painter.rect_filled(place, 2.0, colour);
+            // The panel says it to a screen reader.
+            let (text, ink) = (number.to_string(), text_on(colour));
+            let text = painter.layout_no_wrap(text, medium(11.5), ink);
+            put(painter, place.center(), Align2::CENTER_CENTER, text);
         }
     }
     put_mesh(painter, frames);
@@ -71,13 +75,6 @@ pub(crate) fn paint_marks(ui: &Ui, status: &Status, only: Option<usize>, layout:
         let stroke = Stroke::new((gap - width).clamp(1.0, 2.0), palette.value);
         painter.rect_stroke(rect.expand(width), 0.0, stroke, StrokeKind::Outside);
     }
-}
-
-/// Paints an instance's number on its colour; what it is the number of says it to a screen reader.
-fn paint_number(painter: &Painter, place: Rect, number: usize, colour: Color32) {
-    painter.rect_filled(place, 2.0, colour);
-    let text = painter.layout_no_wrap(number.to_string(), medium(11.5), text_on(colour));
-    put(painter, place.center(), Align2::CENTER_CENTER, text);
 }
 
 /// The most runs of cells that are painted one by one; of what has more, the outline.

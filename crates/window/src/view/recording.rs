@@ -263,14 +263,10 @@ impl Recorder {
             }
             Err(TrySendError::Full(_)) => {
                 self.left_out += 1;
-                !self.is_stalled()
+                self.last.elapsed() <= platform::timeout(STALL_TIMEOUT)
             }
             Err(TrySendError::Disconnected(_)) => false,
         }
-    }
-
-    fn is_stalled(&self) -> bool {
-        self.last.elapsed() > platform::timeout(STALL_TIMEOUT)
     }
 
     /// What ends it from any thread, for when the thread that records is blocked.

@@ -13,9 +13,6 @@ use ui::theme::Rgb;
 pub(crate) const LETTER: f32 = 0.604;
 pub(crate) const LEADING: f32 = 1.3;
 
-/// Leaves pictures, and text that has colours of its own, as they are.
-pub(crate) const UNTINTED: Color32 = Color32::WHITE;
-
 /// An opaque colour as egui has it.
 pub(crate) fn opaque([red, green, blue]: Rgb) -> Color32 {
     Color32::from_rgb(red, green, blue)
@@ -141,7 +138,7 @@ pub(crate) fn paragraph(
 /// screen reader.
 pub(crate) fn put(painter: &Painter, at: Pos2, align: Align2, galley: Arc<Galley>) {
     let corner = align.anchor_size(at, galley.size()).min;
-    painter.galley(corner, galley, UNTINTED);
+    painter.galley(corner, galley, Color32::WHITE); // it has colours of its own
 }
 
 /// Adds rectangles on whole pixels, which egui does not see to in meshes: no edge is blurred.

@@ -73,9 +73,11 @@ pub(crate) fn paint_rounds(ui: &Ui, rect: Rect, charts: &[Chart]) {
 /// Paints strips, and the axis with its lines through all of them.
 pub(super) fn paint(ui: &Ui, plot: &Plot, scale: TimeScale, strips: &[Strip<'_>]) {
     let (painter, palette) = (ui.painter(), &palette(ui));
-    for strip in strips {
-        strip.paint_ground(painter, palette);
+    let mut ground = Mesh::default();
+    for (place, _) in strips.iter().flat_map(Strip::rows) {
+        ground.add_colored_rect(place, palette.recessed);
     }
+    put_mesh(painter, ground);
     paint_axis(painter, palette, plot, scale);
     for strip in strips {
         strip.paint_bars(painter, palette);
@@ -136,14 +138,6 @@ impl<'a> Strip<'a> {
         let place = Rect::from_x_y_ranges(self.place.x_range(), top..=bottom);
         let lanes = self.rows.lanes_of(row);
         (place, self.lanes.get(lanes).unwrap_or_default())
-    }
-
-    fn paint_ground(&self, painter: &Painter, palette: &Palette) {
-        let mut mesh = Mesh::default();
-        for (place, _) in self.rows() {
-            mesh.add_colored_rect(place, palette.recessed);
-        }
-        put_mesh(painter, mesh);
     }
 
     /// Paints all bars as one mesh: thousands cost little.
