@@ -58,12 +58,9 @@ pub(crate) fn show_side(ui: &mut Ui, rect: Rect, figures: &Figures) {
                 });
             }
         });
-        ui.horizontal_centered(|ui| {
-            ui.label(RichText::new(tr!("H   keys and help")).small());
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                show_menu(ui);
-            });
-        });
+        let foot = Sides::new().height(ui.available_height());
+        let help = RichText::new(tr!("H   keys and help")).small();
+        foot.show(ui, |ui| ui.label(help), show_menu);
     });
 }
 
@@ -97,13 +94,15 @@ pub(crate) fn show_cells(ui: &mut Ui, rect: Rect, figures: &Figures, cells: &[&F
                 }
             });
         });
-        from_both_ends(ui, show_menu, |ui| {
+        let ends = both_ends().height(ui.available_height());
+        let message = |ui: &mut Ui| {
             if let Some((urgency, sentence)) = figures.messages.first() {
                 show_message(ui, *urgency, |ui, colour| {
-                    truncated(ui, styled(&**sentence, regular(14.0), colour));
+                    ui.label(styled(&**sentence, regular(14.0), colour));
                 });
             }
-        });
+        };
+        ends.show(ui, message, show_menu);
     });
 }
 

@@ -39,9 +39,7 @@ pub(crate) fn show(ui: &mut Ui, frame: &Frame<'_>, page: &LessonPage, rect: Rect
     lay_out(ui, rect.shrink2(vec2(PAD, 0.6 * PAD)), "lesson", |ui| {
         ui.visuals_mut().widgets.noninteractive.fg_stroke.color = palette.value;
         let title = |ui: &mut Ui| ui.label(RichText::new(&page.title).font(medium(24.0)));
-        Sides::new().shrink_left().truncate().show(ui, title, |ui| {
-            show_menu(ui);
-        });
+        both_ends().show(ui, title, show_menu);
         if !page.about.is_empty() {
             truncated(ui, styled(&page.about, regular(15.0), palette.label));
         }

@@ -375,7 +375,8 @@ pub(crate) fn show_comparison(
     lay_out(ui, band, "comparison", |ui| {
         let cells = styled(cells, medium(16.0), colour);
         let factor = styled(&shown.factor, medium(18.0), figures);
-        from_both_ends(ui, |ui| _ = ui.label(cells), |ui| _ = truncated(ui, factor));
+        let ends = both_ends().height(band.height());
+        ends.show(ui, |ui| ui.label(factor), |ui| ui.label(cells));
     });
     for texts in &shown.sides {
         let place = layout.points(places.headers[texts.side as usize]);

@@ -27,17 +27,12 @@ const POPULATION: f32 = 0.58;
 pub(crate) fn show(ui: &mut Ui, shown: &PopulationChart, rect: Rect) {
     let palette = &palette(ui);
     side_panel(ui, rect, &shown.title, ViewAction::TogglePopulation, |ui| {
-        ui.horizontal(|ui| {
-            let other = Action::from(ViewAction::TogglePopulationOfAll);
-            let text = tr!("{} all / selected", other.key());
-            let button = Button::new(RichText::new(text).small()).frame_when_inactive(false);
-            let headline = styled(&shown.headline, medium(19.0), palette.alive);
-            from_both_ends(
-                ui,
-                |ui| asks(&ui.add(button), other),
-                |ui| _ = truncated(ui, headline),
-            );
-        });
+        let other = Action::from(ViewAction::TogglePopulationOfAll);
+        let text = tr!("{} all / selected", other.key());
+        let button = Button::new(RichText::new(text).small()).frame_when_inactive(false);
+        let headline = styled(&shown.headline, medium(19.0), palette.alive);
+        let button = |ui: &mut Ui| asks(&ui.add(button), other);
+        both_ends().show(ui, |ui| ui.label(headline), button);
         truncated(ui, styled(&shown.caption, regular(14.0), palette.label));
         let (all, chart) = ui.allocate_exact_size(ui.available_size(), Sense::hover());
         let list = format!("{}, {}, {}", shown.headline, shown.born, shown.died);

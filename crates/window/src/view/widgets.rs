@@ -5,7 +5,7 @@ use egui::accesskit::Role;
 use egui::*;
 
 pub(crate) use crate::view::dialogs::UiRequest;
-use crate::view::style::{medium, truncated};
+use crate::view::style::medium;
 use lang::tr;
 use ui::{Action, ViewAction};
 
@@ -58,12 +58,10 @@ pub(crate) fn styled(words: impl Into<String>, font: FontId, colour: Color32) ->
     RichText::new(words).font(font).color(colour)
 }
 
-/// Lays out what stands at the right end of a row, and from the left what has the rest of it.
-pub(crate) fn from_both_ends(ui: &mut Ui, right: impl FnOnce(&mut Ui), left: impl FnOnce(&mut Ui)) {
-    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-        right(ui);
-        ui.with_layout(Layout::left_to_right(Align::Center), left);
-    });
+/// A row of what stands at its right end, and from the left what has the rest of it, cut with … where it
+/// must be.
+pub(crate) fn both_ends() -> Sides {
+    Sides::new().shrink_left().truncate()
 }
 
 /// Gives a widget a tip, made once it is seen or read: a screen reader says it, too.
@@ -77,17 +75,22 @@ pub(crate) fn tip<T: AsRef<str>>(shown: Response, text: impl Fn() -> T) {
     shown.on_hover_ui(show).on_disabled_hover_ui(show);
 }
 
-/// The button that closes what it stands in, as the key of this action does.
-pub(crate) fn close_button(ui: &mut Ui, closes: ViewAction) -> Response {
-    let text = tr!("Close ({key}) ×", key = Action::from(closes).key());
-    ui.button(RichText::new(text).small())
+/// Shows a title with the button that closes what it stands over, as the key of this action does.
+pub(crate) fn title(ui: &mut Ui, title: RichText, key: ViewAction, close: impl FnOnce(&mut Ui)) {
+    let text = tr!("Close ({key}) ×", key = Action::from(key).key());
+    let button = |ui: &mut Ui| {
+        if ui.button(RichText::new(text).small()).clicked() {
+            close(ui);
+        }
+    };
+    both_ends().show(ui, |ui| ui.label(title), button);
 }
 
 /// Shows a side panel: its edges, its title with the button that closes it, and its contents below.
 pub(crate) fn side_panel(
     ui: &mut Ui,
     rect: Rect,
-    title: &str,
+    words: &str,
     close: ViewAction,
     contents: impl FnOnce(&mut Ui),
 ) {
@@ -98,14 +101,9 @@ pub(crate) fn side_panel(
     lay_out(ui, rect.shrink2(vec2(14.0, 6.0)), "side panel", |ui| {
         let widgets = &mut ui.visuals_mut().widgets;
         widgets.noninteractive.fg_stroke.color = palette.value;
-        ui.horizontal(|ui| {
-            let title = RichText::new(title).font(medium(18.0));
-            from_both_ends(
-                ui,
-                |ui| asks(&close_button(ui, close), close),
-                |ui| _ = truncated(ui, title),
-            );
-        });
+        let words = RichText::new(words).font(medium(18.0));
+        let request = UiRequest::Act(close.into());
+        title(ui, words, close, |ui| ask(ui.ctx(), request));
         contents(ui);
     });
 }

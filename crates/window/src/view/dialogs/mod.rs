@@ -16,8 +16,7 @@ use std::mem::{Discriminant, discriminant, take};
 use std::sync::Arc;
 
 use crate::view::Frame;
-use crate::view::style::truncated;
-use crate::view::widgets::{Palette, ask, close_button, from_both_ends};
+use crate::view::widgets::{self, Palette, ask};
 use lang::tr;
 use lesson::ExerciseProgress;
 use life::{Kind, Shelved};
@@ -281,7 +280,7 @@ fn take_keys(context: &Context) -> Vec<Event> {
 /// that stays to be seen. Whether it was left: by that button, or by a click beside it.
 fn dialog(
     cx: DialogContext<'_>,
-    (name, title): (&str, &str),
+    (name, words): (&str, &str),
     beside: Option<Rect>,
     width: f32,
     contents: impl FnOnce(&mut Ui),
@@ -303,21 +302,11 @@ fn dialog(
     let modal = modal.area(area).show(cx.context, |ui| {
         cx.context.accesskit_node_builder(ui.unique_id(), |node| {
             node.set_role(accesskit::Role::Dialog);
-            node.set_label(title);
+            node.set_label(words);
         });
         ui.set_width(width.min(0.92 * cx.screen.width()));
-        ui.horizontal(|ui| {
-            let title = RichText::new(title).heading();
-            from_both_ends(
-                ui,
-                |ui| {
-                    if close_button(ui, ViewAction::Escape).clicked() {
-                        ui.close();
-                    }
-                },
-                |ui| _ = truncated(ui, title),
-            );
-        });
+        let words = RichText::new(words).heading();
+        widgets::title(ui, words, ViewAction::Escape, |ui| ui.close());
         contents(ui);
     });
     modal.backdrop_response.clicked() || modal.response.should_close()
