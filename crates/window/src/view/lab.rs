@@ -9,9 +9,10 @@ use session::SessionAction;
 use ui::ViewAction;
 use ui::lab::{Lab, SwitchRow};
 
-/// A row, and the key and the name at its beginning.
+/// The height of a row, and the room at its beginning of the key and the name, and of the key alone.
 const ROW: f32 = 22.0;
-const NAMES: [f32; 2] = [24.0, 98.0];
+const NAMES: f32 = 125.0;
+const KEYS: f32 = 27.0;
 
 /// Shows the lab in its rectangle.
 pub(crate) fn show(ui: &mut Ui, lab: &Lab, rect: Rect) {
@@ -64,16 +65,16 @@ pub(crate) fn show(ui: &mut Ui, lab: &Lab, rect: Rect) {
 /// Shows a row: a key and a name, and beside them what wraps into as many lines as it takes.
 fn show_row(ui: &mut Ui, key: &str, name: &str, contents: impl FnOnce(&mut Ui)) {
     ui.horizontal_top(|ui| {
-        let texts = [RichText::new(key).color(palette(ui).accent), name.into()];
-        for (text, width) in texts.into_iter().zip(NAMES) {
-            let middle = Layout::left_to_right(Align::Center);
-            ui.allocate_ui_with_layout(vec2(width, ROW), middle, |ui| {
-                ui.set_min_width(width);
-                if !text.is_empty() {
-                    truncated(ui, text.font(regular(14.5)));
-                }
-            });
-        }
+        let middle = Layout::left_to_right(Align::Center);
+        ui.allocate_ui_with_layout(vec2(NAMES, ROW), middle, |ui| {
+            ui.set_min_width(NAMES);
+            let (font, begin) = (regular(14.5), ui.max_rect().left());
+            if !key.is_empty() {
+                ui.label(styled(key, font.clone(), palette(ui).accent));
+            }
+            ui.add_space(begin + KEYS - ui.cursor().left());
+            truncated(ui, RichText::new(name).font(font));
+        });
         ui.horizontal_wrapped(contents);
     });
 }

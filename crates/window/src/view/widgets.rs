@@ -72,7 +72,12 @@ pub(crate) fn tip<T: AsRef<str>>(shown: Response, text: impl Fn() -> T) {
         ui.set_max_width(ui.spacing().tooltip_width); // however long it is
         ui.label(lang::keep_units(text().as_ref()));
     };
-    shown.on_hover_ui(show).on_disabled_hover_ui(show);
+    let tip = if shown.enabled() {
+        Tooltip::for_enabled(&shown)
+    } else {
+        Tooltip::for_disabled(&shown)
+    };
+    tip.show(show);
 }
 
 /// Shows a title with the button that closes what it stands over, as the key of this action does.

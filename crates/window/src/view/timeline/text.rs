@@ -108,8 +108,11 @@ pub(super) fn show(ui: &mut Ui, frame: &Frame<'_>, places: &TimelineLayout, stri
 
 /// Lays out a line of widgets in a place.
 fn line(ui: &mut Ui, place: Rect, name: &str, add: impl FnOnce(&mut Ui)) {
-    lay_out(ui, place, name, |ui| {
-        ui.with_layout(Layout::left_to_right(Align::Center), add);
+    let line = UiBuilder::new().id_salt(name).max_rect(place);
+    let line = line.layout(Layout::left_to_right(Align::Center));
+    ui.scope_builder(line, |ui| {
+        ui.set_clip_rect(place);
+        add(ui);
     });
 }
 
@@ -155,20 +158,15 @@ fn show_summary(ui: &mut Ui, screen: &Screen) {
         None => palette(ui).accent,
         Some(_) => palette(ui).recorded,
     };
+    let room = ui.available_width();
+    let line = |words: &str| fitted(ui.painter(), words, medium(14.0), colour, room);
     // Of two rounds the finding has the times; and half a time says nothing.
-    let mut parts = overlap.overlap.clone();
-    if screen.round_before.is_none() && !overlap.round_time.is_empty() {
-        let both = format!("{parts} · {}", overlap.round_time);
-        let line = ui
-            .painter()
-            .layout_no_wrap(both.clone(), medium(14.0), colour);
-        if line.size().x <= ui.available_width() {
-            parts = both;
-        }
-    }
+    let has_time = screen.round_before.is_none() && !overlap.round_time.is_empty();
+    let both = || line(&format!("{} · {}", overlap.overlap, overlap.round_time));
+    let both = has_time.then(both).filter(|line| !line.elided);
+    let words = both.unwrap_or_else(|| line(&overlap.overlap));
     ui.visuals_mut().hyperlink_color = colour;
-    ui.style_mut().wrap_mode = Some(TextWrapMode::Truncate);
-    let link = ui.add(Link::new(RichText::new(parts).font(medium(14.0))));
+    let link = ui.add(Link::new(words));
     asks(&link, ViewAction::ToggleCauses);
     let what = tr!("Click for what keeps streams from overlapping");
     ui.ctx()
