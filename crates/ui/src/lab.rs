@@ -317,7 +317,8 @@ fn repeated(counter: char, times: u32, calls: &str) -> String {
 }
 
 fn indented(calls: &str) -> String {
-    calls.lines().map(|line| format!("    {line}\n")).collect()
+    let lines = calls.lines();
+    lines.flat_map(|line| ["    ", line, "\n"]).collect()
 }
 
 /// A launch of so many blocks, or in a grid of this name.

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use egui::epaint::Tessellator;
+
 use crate::view::dialogs::Dialogs;
 use crate::view::frame::{Frame, paint_over};
 use crate::view::gpu;
@@ -175,7 +177,11 @@ impl Scene {
         let (place, composed) = (frame.layout(), frame.composed());
         let mut output = paint_over(context, &composed, place.as_ref(), dialogs, input);
         let shapes = std::mem::take(&mut output.shapes);
-        let meshes = context.tessellate(shapes, output.pixels_per_point);
+        // As [`egui::Context::tessellate`] does it, which goes through all shapes once more for statistics.
+        let letters = context.fonts(|fonts| fonts.font_image_size());
+        let scale = output.pixels_per_point;
+        let mut tessellator = Tessellator::new(scale, Default::default(), letters, Vec::new());
+        let meshes = tessellator.tessellate_shapes(shapes);
         let spent = platform::thread_time() - begun;
         if let (Some((layout, transform)), Some(status)) = (&place, frame.sources.status) {
             self.panels.prepare(&PanelsInput {

@@ -1,6 +1,6 @@
 //! The type of the interface, text that fits its place, and egui's style in the HUD's colours.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 pub(crate) use crate::view::widgets::*;
 
@@ -98,7 +98,9 @@ pub(crate) fn regular(size: f32) -> FontId {
 }
 
 pub(crate) fn medium(size: f32) -> FontId {
-    FontId::new(size, FontFamily::Name("roboto-medium".into()))
+    static MEDIUM: LazyLock<FontFamily> =
+        LazyLock::new(|| FontFamily::Name("roboto-medium".into()));
+    FontId::new(size, MEDIUM.clone())
 }
 
 /// Shows one line, cut with … where it must be.

@@ -341,17 +341,20 @@ impl Picker {
                         let heading = RichText::new(group[0].group()).heading();
                         ui.label(heading.color(cx.palette.accent));
                     }
+                    let mut unseen = 0.0;
                     for row in group.chunks(columns) {
                         let height = row[0].height();
-                        let place = Rect::from_min_size(ui.cursor().min, vec2(width, height));
+                        let corner = ui.cursor().min + vec2(0.0, unseen);
+                        let place = Rect::from_min_size(corner, vec2(width, height));
                         let has_chosen = (at..at + row.len()).contains(&self.chosen);
                         // Laid out only where it is seen or read: there are hundreds, in each frame.
                         if !is_read && !has_chosen && !ui.is_rect_visible(place) {
-                            ui.add_space(height);
+                            unseen += height;
                             at += row.len();
                             continue;
                         }
-                        ui.horizontal(|ui| {
+                        ui.add_space(std::mem::take(&mut unseen));
+                        let mut show_row = |ui: &mut Ui| {
                             for &item in row {
                                 let is_chosen = at == self.chosen;
                                 at += 1;
@@ -370,8 +373,14 @@ impl Picker {
                                     picked = Some(item.request());
                                 }
                             }
-                        });
+                        };
+                        if columns == 1 {
+                            show_row(ui);
+                        } else {
+                            ui.horizontal(show_row);
+                        }
                     }
+                    ui.add_space(unseen);
                 }
             });
             let (said, colour) = match found.get(self.chosen).map(|item| item.unavailable(it)) {

@@ -248,7 +248,10 @@ impl<'a> Strip<'a> {
     }
 
     fn row_name(&self, lanes: &[Lane]) -> String {
-        format!("{} {}", self.name, row_name(lanes)).trim().into()
+        match (self.name, row_name(lanes)) {
+            ("", name) => name,
+            (of, name) => format!("{of} {name}").trim_end().into(),
+        }
     }
 
     /// Names rows, as many as have room; a screen reader is told of each, with its first spans and their
