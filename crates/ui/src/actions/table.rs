@@ -10,7 +10,6 @@ use Topic::*;
 use ViewAction::*;
 use lang::tr;
 use session::{SessionAction, Status, StopWhenStill, Switch};
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// A row of the table.
@@ -874,9 +873,7 @@ pub fn action_for(chord: Chord) -> Option<Action> {
 impl Action {
     /// Its row, if it has one: those with a parameter and the pages of a lesson have none.
     pub fn row(self) -> Option<&'static Row> {
-        static ROWS: LazyLock<HashMap<Action, &Row>> =
-            LazyLock::new(|| TABLE.iter().map(|row| (row.action, row)).collect());
-        ROWS.get(&self).copied()
+        TABLE.iter().find(|row| row.action == self)
     }
 
     /// The name of its first key; empty where it has none.
