@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use crate::background::then;
 use crate::handler::{Handler, frame_of};
-use crate::view::layout::PixelRect;
 use crate::view::picture_file::Image;
 use crate::view::recording::{Recorder, frames};
 use crate::view::{Frame, ViewError};
@@ -155,21 +154,17 @@ impl Handler {
             ..frame.sources
         };
         let frame = Frame { sources, ..frame };
-        let place = panel_rect(&frame).filter(|_| panel);
+        let shown = status.zip(frame.layout()).filter(|_| panel);
+        let place = shown.map(|(status, (layout, _))| {
+            let alone = frame.sources.single_instance().map(|_| 0);
+            layout.tiling.rect(alone.unwrap_or(status.panels.selected))
+        });
         let image = screen.picture(&frame)?;
         Ok(match place {
             Some(place) => image.cut(place),
             None => image,
         })
     }
-}
-
-/// Where the selected panel stands in a frame.
-fn panel_rect(frame: &Frame<'_>) -> Option<PixelRect> {
-    let (layout, _) = frame.layout()?;
-    let selected = frame.sources.status?.panels.selected;
-    let place = frame.sources.single_instance().map_or(selected, |_| 0);
-    Some(layout.tiling.rect(place))
 }
 
 /// A file as the notice of it names it: with the folder that it is in.
