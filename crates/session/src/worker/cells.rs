@@ -383,6 +383,21 @@ impl SnapshotStore {
         waiters.any(|it| !is_moving || matches!(it.wants, Wanted::Session(_)))
     }
 
+    /// Whether a copy that somebody waits for is not on the host yet.
+    pub(crate) fn is_awaited(&self) -> bool {
+        let has_arrived = |waiter: &Waiter| {
+            let mut copies = self.slots.iter().flatten();
+            copies.any(|it| it.read.is_some() && waiter.copy == Some(it.position))
+        };
+        !self.waiters.iter().all(has_arrived)
+    }
+
+    /// Takes those who wait for this copy.
+    fn take_waiters(&mut self, copy: Position) -> Vec<Waiter> {
+        let of_it = |it: &mut Waiter| it.copy == Some(copy);
+        self.waiters.extract_if(.., of_it).collect()
+    }
+
     /// A slot for the next copy.
     pub(crate) fn free_slot(&self) -> Option<usize> {
         self.slots.iter().position(Option::is_none)
@@ -552,31 +567,36 @@ impl SessionWorker {
             }
             self.losses.copied(position);
         }
-        self.answer_waiters(&snapshot, is_void);
+        for waiter in self.snapshots.take_waiters(position) {
+            match waiter.wants {
+                Wanted::Session(query) => match self.saved_session().filter(|_| !is_void) {
+                    Some(session) => query.answer(session),
+                    None => self.wait_for_copy(Wanted::Session(query)),
+                },
+                cells => self.answer_with(cells, Some(&snapshot)),
+            }
+            self.publisher.wake();
+        }
         Ok(())
     }
 
     /// Answers those who wait for a copy that cannot be read: the log and older copies make a session, too.
     /// Who waits for cells finds the channel closed.
     fn copy_failed(&mut self, position: Position) {
-        for waiter in std::mem::take(&mut self.snapshots.waiters) {
-            if waiter.copy == Some(position) {
-                self.answer_without(waiter.wants, None);
-            } else {
-                self.snapshots.waiters.push(waiter);
-            }
+        for waiter in self.snapshots.take_waiters(position) {
+            self.answer_with(waiter.wants, None);
         }
     }
 
-    /// Answers a request that waits for a copy with the last one, if any. A session whose file was not restored
+    /// Answers a request that waits for a copy with this one, if any. A session whose file was not restored
     /// is not sent: saving it would overwrite that file.
-    fn answer_without(&mut self, wants: Wanted, last: Option<&Snapshot>) {
+    fn answer_with(&mut self, wants: Wanted, copy: Option<&Snapshot>) {
         match wants {
             Wanted::Cells(instance, query) => {
-                if let Some(last) = last
-                    && let Some(lattice) = last.lattice(instance)
+                if let Some(copy) = copy
+                    && let Some(lattice) = copy.lattice(instance)
                 {
-                    query.answer((lattice, last.position.generation));
+                    query.answer((lattice, copy.position.generation));
                 }
             }
             Wanted::Session(query) if !self.safety_copy.restore_pending => {
@@ -585,34 +605,6 @@ impl SessionWorker {
                 }
             }
             Wanted::Session(_) => {}
-        }
-    }
-
-    fn answer_waiters(&mut self, snapshot: &Snapshot, is_void: bool) {
-        let (mut told, position) = (false, snapshot.position);
-        let waiters = std::mem::take(&mut self.snapshots.waiters);
-        for waiter in waiters {
-            match waiter.wants {
-                Wanted::Cells(instance, query) if waiter.copy == Some(position) => {
-                    if let Some(lattice) = snapshot.lattice(instance) {
-                        query.answer((lattice, position.generation));
-                    }
-                    told = true;
-                }
-                Wanted::Session(query) if waiter.copy == Some(position) => {
-                    match self.saved_session().filter(|_| !is_void) {
-                        Some(session) => {
-                            query.answer(session);
-                            told = true;
-                        }
-                        None => self.wait_for_copy(Wanted::Session(query)),
-                    }
-                }
-                _ => self.snapshots.waiters.push(waiter),
-            }
-        }
-        if told {
-            self.publisher.wake();
         }
     }
 
@@ -634,7 +626,7 @@ impl SessionWorker {
         }
         let last = self.state.last_copy();
         for waiter in waiters {
-            self.answer_without(waiter.wants, last.as_ref());
+            self.answer_with(waiter.wants, last.as_ref());
         }
         self.publisher.wake();
     }

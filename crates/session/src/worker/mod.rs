@@ -288,6 +288,7 @@ impl SessionWorker {
             has_copy: self.present_copy().is_some(),
             snapshot_due: self.snapshots.is_due(now) && lagging.is_none(),
             snapshot_wanted: self.snapshots.is_wanted(self.state.moving().is_some()),
+            snapshot_awaited: self.snapshots.is_awaited(),
         }
     }
 
@@ -468,6 +469,8 @@ struct EngineFacts {
     snapshot_due: bool,
     /// Somebody waits for a snapshot of the present position.
     snapshot_wanted: bool,
+    /// Somebody waits for a snapshot that is not on the host yet.
+    snapshot_awaited: bool,
 }
 
 /// Why all lattices are copied into a host slot.
@@ -527,9 +530,7 @@ fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> NextTask {
     if let Some(record) = state.due_record() {
         return apply_due(state, record, facts);
     }
-    // While no slot is free for the snapshot, rounds go on, but later commands wait.
-    let waits_for_slot = facts.snapshot_wanted;
-    if waits_for_slot && facts.can_snapshot {
+    if facts.snapshot_wanted && facts.can_snapshot {
         return NextTask::Snapshot(SnapshotReason::Wanted);
     }
     let first = state.queue.front().map(|command| command.needs().when);
@@ -544,7 +545,9 @@ fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> NextTask {
     if facts.kernel_due {
         return only_if(facts.engine_idle, NextTask::FitKernel);
     }
-    if let Some(when) = first.filter(|_| !waits_for_slot) {
+    // Until the snapshot is on the host, rounds go on, but later commands wait: one that is made again after
+    // a loss would have their cells.
+    if let Some(when) = first.filter(|_| !facts.snapshot_awaited) {
         return match when {
             When::AtOnce | When::InTurn | When::NoMove => NextTask::TakeCommand,
             When::EngineIdle | When::AllCellsOnHost if !facts.engine_idle => wait,

@@ -54,6 +54,8 @@ impl SessionWorker {
         if self.ended.is_some() {
             return;
         }
+        // What has arrived is read even if the session ends, and may be from after the last loss.
+        self.save_from_slots();
         match error {
             EngineError::ContextLost(_)
             | EngineError::PartiallyApplied(_)
@@ -201,7 +203,6 @@ impl SessionWorker {
     /// milliseconds. An engine that is stuck would never be dropped: a thread is left to it.
     fn release_instances(&mut self, is_stuck: bool) {
         self.publisher.pictures.clear();
-        self.save_from_slots();
         self.forget_slots();
         let Some(old) = self.sim.take() else {
             return;

@@ -105,6 +105,8 @@ fn what_once_went_wrong_does_not_come_back() {
     let resize = |width, height| Act(SetSize(Size::new(width, height).unwrap()));
     let view = |transfer| View(PicturePlan { transfer, ..PicturePlan::BITS });
     let with_history = |setup: Setup| Setup { time: TimeSettings::DEFAULT, ..setup };
+    let lost = || Fail(Call::Poll, 0, Fault::Lost);
+    let copy_after = |of, lost| Step::Alone(Alone::CopyAfter(dot(of, 1, 1), lost));
     // What a refused size had allocated stayed on the engine, and the lattices that were put back got the
     // memory of another size.
     let refused = |call, calls| {
@@ -130,7 +132,7 @@ fn what_once_went_wrong_does_not_come_back() {
         (with_history(small(1)), vec![
             Step::Alone(Alone::Command(Box::new(Act(SetInstances(2))))),
             Step::OwnKernel("bits".into(), 1),
-            Step::Alone(Alone::CopyAfter(dot(1, 0, 0), None)),
+            copy_after(1, None),
         ]),
         // The session ended with an error, because the slots were still those for bits.
         (small(1), vec![
@@ -166,12 +168,13 @@ fn what_once_went_wrong_does_not_come_back() {
         // Slots were replaced before the copy in them was read: who waited for it got cells of the step after it.
         (small(2), vec![
             Step::OwnKernel("shared".into(), 0), Turns(12), Act(ToggleComparison), view(engine::Transfer::Cells),
-            Fail(Call::Allocate, 1, Fault::OutOfMemory), Act(StepRoundBack),
-            Step::Alone(Alone::CopyAfter(dot(0, 0, 0), None)),
+            Fail(Call::Allocate, 1, Fault::OutOfMemory), Act(StepRoundBack), copy_after(0, None),
         ]),
+        // A copy that had arrived from after three losses was not read before the next one, which ended the session.
+        (small(1), vec![lost(), lost(), lost(), copy_after(0, Some(15))]),
         // Exactly as many rounds are made as were asked for, whatever was lost.
         (with_history(Setup { rounds: Some(400), ..small(2) }), vec![
-            Fail(Call::Submit, 60, Fault::Midway), Turns(2000), Fail(Call::Poll, 0, Fault::Lost),
+            Fail(Call::Submit, 60, Fault::Midway), Turns(2000), lost(),
         ]),
     ]);
     let mut end = 0;

@@ -106,7 +106,7 @@ pub(super) struct Driver {
     at: Option<Position>,
     /// Every lattice that an instance has had at a generation.
     seen: HashMap<(usize, u64), Vec<Arc<Lattice>>>,
-    cell_reads: Vec<CopyWaiter>,
+    pub(super) cell_reads: Vec<CopyWaiter>,
     /// Who waits for the session, and the positions at which it has been since.
     saves: Vec<(Receiver<SavedSession>, Vec<Position>)>,
     last_saved: Option<SavedSession>,

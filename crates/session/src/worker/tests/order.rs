@@ -54,7 +54,7 @@ impl EngineFacts {
     }
 
     fn wanting(self) -> EngineFacts {
-        self.but(|it| it.snapshot_wanted = true)
+        self.but(|it| (it.snapshot_wanted, it.snapshot_awaited) = (true, true))
     }
 
     fn without_slots(self) -> EngineFacts {
