@@ -9,9 +9,10 @@ use ratatui::text::Line;
 use ratatui::widgets::Widget as _;
 
 use crate::style::{APART, PALETTE, ink, wrap};
-use crate::view::paint_lines;
+use crate::view::{TerminalFrame, paint_lines};
 use lang::tr;
 use session::trace::StepKind;
+use ui::diagnosis::round_time;
 use ui::timeline::scale::{TimeRange, TimeScale};
 use ui::timeline::{BarKind, KINDS, colour, drawn_round, fold_bars, host_names, row_name};
 use ui::{Chart, Screen};
@@ -51,17 +52,18 @@ impl<'a> Contents<'a> {
     /// What fits above the foot, where there are so many rows, some of which are the panels'; of the rows of
     /// bars, as many as fill half of that.
     pub(super) fn of(
-        screen: &'a Screen,
+        frame: TerminalFrame<'a>,
         columns: usize,
         [above, panels]: [u16; 2],
     ) -> Contents<'a> {
+        let screen = frame.screen;
         let most = usize::from(above - panels);
         let rounds = [&screen.round_before, &screen.round].into_iter().flatten();
         let rounds: Vec<&Chart> = rounds.map(|it| &**it).collect();
         let names = host_names(rounds.len(), screen.comparison.is_some());
         let mut rounds: Vec<_> = rounds.into_iter().zip(names).collect();
         let mut legend = wrap(&legend(screen, &rounds), columns);
-        let mut said = head(screen);
+        let mut said = head(frame);
         let mut head = wrap(&said.join(APART), columns);
         // The newest of which there is room for one row of all streams, with the axis.
         let room = most.saturating_sub(head.len() + legend.len() + 1) / MIN_ROWS;
@@ -152,7 +154,7 @@ fn rows(round: &Chart) -> usize {
 }
 
 /// What is said over the bars.
-fn head(screen: &Screen) -> Vec<String> {
+fn head(TerminalFrame { screen, sources }: TerminalFrame<'_>) -> Vec<String> {
     let mut parts = Vec::new();
     if let Some(found) = &screen.finding {
         parts.push(match found.subject.as_str() {
@@ -162,11 +164,12 @@ fn head(screen: &Screen) -> Vec<String> {
         parts.push(found.times.clone());
     }
     // While A and B are compared, overlap is not measured.
-    if let Some(overlap) = &screen.overlap {
-        parts.extend([overlap.overlap.clone(), overlap.main_cause.clone()]);
+    if let (Some(overlap), Some(status)) = (&screen.overlap, sources.status) {
+        parts.push(overlap.clone());
+        let judged = sources.timeline.diagnosis.as_ref();
+        parts.extend(judged.and_then(|it| it.first_cause(status.setting.kernel)));
         // The finding has the times of the rounds compared.
-        let is_only = screen.finding.is_none();
-        parts.extend(is_only.then(|| overlap.round_time.clone()));
+        parts.extend(round_time(status).filter(|_| screen.finding.is_none()));
     }
     match (&screen.recorded, &screen.round) {
         (Some(recorded), Some(_)) => parts.push(recorded.line()),

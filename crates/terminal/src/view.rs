@@ -157,7 +157,7 @@ impl TerminalView {
         let timeline = sources
             .options
             .timeline
-            .then(|| Contents::of(frame.screen, columns, [above, MIN_ROWS]));
+            .then(|| Contents::of(frame, columns, [above, MIN_ROWS]));
         let [top, panels, bars, line, bottom] = area.layout(&Layout::vertical([
             Length(lecture.len() as u16),
             Fill(1),

@@ -1,7 +1,7 @@
 //! What the user has chosen to see, and the notices: the state that window and terminal share.
 
 use crate::actions::Chord;
-use crate::diagnosis::OverlapTexts;
+use crate::diagnosis::overlap_in_words;
 use crate::figures::figures;
 use crate::finding::{ComparisonTexts, Headline, headline};
 use crate::lab::Lab;
@@ -15,7 +15,8 @@ use crate::{
 use lang::{Message, message, tr};
 use life::Size;
 use session::{
-    NOTICE_TIME, NotSaved, PicturePlan, PictureSource, SavedSession, Session, SessionAction, Status,
+    NOTICE_TIME, NotSaved, Picture, PicturePlan, PictureSource, SavedSession, Session,
+    SessionAction, Status,
 };
 use std::fs::File;
 use std::io;
@@ -120,17 +121,29 @@ impl App {
 
     /// The area of the live cells of the selected lattice's newest picture.
     pub fn pattern(&self) -> Option<LiveArea> {
+        let status = self.status()?;
+        let size = status.lattices.size;
+        let look = |picture: &Picture, words: &[u32]| {
+            let is_its = picture.region.is_some() || words.len() == size.words();
+            is_its.then(|| live_area(picture, size, words))?
+        };
+        self.look_at(status.panels.selected, look)
+    }
+
+    /// What `look` finds in the newest picture of an instance.
+    pub fn look_at<T>(
+        &self,
+        instance: usize,
+        mut look: impl FnMut(&Picture, &[u32]) -> Option<T>,
+    ) -> Option<T> {
         let (session, status) = (self.session.as_ref()?, self.status()?);
-        let selected = status.panels.selected;
         let mut seen = vec![u64::MAX; status.lattices.instances];
-        *seen.get_mut(selected)? = 0;
-        let mut area = None;
+        *seen.get_mut(instance)? = 0;
+        let mut found = None;
         session.visit_newer(&mut seen, &mut |_, picture, words| {
-            if picture.region.is_some() || words.len() == status.lattices.size.words() {
-                area = live_area(picture, status.lattices.size, words);
-            }
+            found = look(picture, words);
         });
-        area
+        found
     }
 
     /// Does a key that moves the camera, for lattices of this size in panels of so many pixels.
@@ -546,9 +559,8 @@ pub struct Screen {
     pub recorded: Option<RecordedTexts>,
     /// The names of A and B and what is known of them, while they are compared.
     pub comparison: Option<ComparisonTexts>,
-    /// How much of the round that the timeline draws overlaps, why no more does, and how long it takes,
-    /// in words, while the timeline is shown.
-    pub overlap: Option<OverlapTexts>,
+    /// How much of the round that the timeline draws overlaps, in words, while the timeline is shown.
+    pub overlap: Option<String>,
     /// The newest timed round, while the timeline is shown.
     pub round: Option<Arc<Chart>>,
     /// The round before the last change, on the same axis, while its effect is shown.
@@ -578,7 +590,7 @@ impl Screen {
         let timeline = Some(sources.timeline).filter(|_| options.timeline);
         // While A and B are compared it is not measured.
         let judged = timeline.filter(|_| compared.is_none());
-        let overlap = judged.map(|it| OverlapTexts::of(it.diagnosis.as_ref(), status));
+        let overlap = judged.map(|it| overlap_in_words(it.diagnosis.as_ref(), status));
         let beside = |panel| Some(status).filter(|_| options.side == Some(panel));
         let kernel = options.shown_source();
         let kernel = kernel.and_then(|at| status.setting.kernels().nth(at));

@@ -97,13 +97,8 @@ const CHARGED: [Cause; 13] = [
 /// A cause, what it takes of a round, and both in words.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Evidence {
-    /// Which.
-    pub cause: Cause,
-    /// For how long it keeps ops from overlapping, in microseconds; `None` where that is no matter of time.
-    pub us: Option<f64>,
-    /// By how much the round could be shorter without it, at most, in microseconds; `None` where
-    /// that is not known.
-    pub cost_us: Option<f64>,
+    /// What it costs; empty where that cannot be known.
+    pub cost: String,
     /// Which part of the round that is, from 0 to 1.
     pub part: Option<f32>,
     /// What it is, as the rest of a sentence.
@@ -120,15 +115,6 @@ impl Evidence {
     /// What it is, as a title.
     pub fn title(&self) -> String {
         lang::sentence_case(self.reason)
-    }
-
-    /// What it costs; empty where that cannot be known.
-    pub fn cost(&self) -> String {
-        match (self.us, self.cost_us) {
-            (_, Some(us)) => tr!("up to {} per round", time_us(us)),
-            (Some(_), None) => tr!("measuring …").into(),
-            (None, None) => String::new(),
-        }
     }
 }
 
@@ -277,9 +263,8 @@ impl Diagnosis {
     }
 
     /// The causes that matter: what the setting makes, the most expensive first, then what delays the
-    /// round. Where nothing overlaps or overlap gains nothing, there is one at least. With this kernel, what
-    /// takes each away.
-    pub fn causes(&self, kernel: &Kernel) -> Vec<Evidence> {
+    /// round. Where nothing overlaps or overlap gains nothing, there is one at least.
+    pub fn causes(&self) -> Vec<Cause> {
         let at_least = |us: Option<f64>, part: f64| us.is_none_or(|us| us >= part * self.round_us);
         let matters = |cause: &Cause| {
             // A graph is one call already.
@@ -312,9 +297,6 @@ impl Diagnosis {
             causes.push(self.main_cause());
         }
         causes
-            .into_iter()
-            .map(|it| self.evidence(it, kernel))
-            .collect()
     }
 
     /// Why there is nothing that could run in another stream.
@@ -363,7 +345,7 @@ impl Diagnosis {
         others.map(|call| call.length().as_us()).sum()
     }
 
-    /// See [`Evidence::us`].
+    /// For how long it keeps ops from overlapping, in microseconds; `None` where that is no matter of time.
     fn us(&self, cause: Cause) -> Option<f64> {
         CHARGED.contains(&cause).then(|| match cause {
             IssueOrder => self.before_last_launch_us(),
@@ -371,7 +353,8 @@ impl Diagnosis {
         })
     }
 
-    /// See [`Evidence::cost_us`].
+    /// By how much the round could be shorter without it, at most, in microseconds; `None` where that is not
+    /// known.
     fn cost_us(&self, cause: Cause) -> Option<f64> {
         let (us, saving) = self.us(cause).zip(self.saving_us)?;
         let cost = match cause {
@@ -386,19 +369,37 @@ impl Diagnosis {
         Some(cost.max(0.0))
     }
 
-    fn evidence(&self, cause: Cause, kernel: &Kernel) -> Evidence {
+    /// A cause in words, and what takes it away with this kernel.
+    pub fn evidence(&self, cause: Cause, kernel: &Kernel) -> Evidence {
         let (us, cost_us) = (self.us(cause), self.cost_us(cause));
         let (remedy, action) = self.remedy(cause, kernel);
         Evidence {
-            cause,
-            us,
-            cost_us,
+            cost: match (us, cost_us) {
+                (_, Some(us)) => tr!("up to {} per round", time_us(us)),
+                (Some(_), None) => tr!("measuring …").into(),
+                (None, None) => String::new(),
+            },
             part: cost_us.map(|us| (us / self.round_us) as f32),
             reason: self.reason(cause),
             shown_by: us.map_or(String::new(), |us| self.shown_by(cause, us)),
             remedy,
             action,
         }
+    }
+
+    /// The first cause in one line beside the verdict: what it costs, and what takes it away with this kernel.
+    pub fn first_cause(&self, kernel: &Kernel) -> Option<String> {
+        let first = self.evidence(*self.causes().first()?, kernel);
+        // Where nothing overlaps, the verdict says what it is.
+        let is_said = matches!(self.verdict(), Verdict::NoOverlap | Verdict::NoGain);
+        let title = if is_said {
+            String::new()
+        } else {
+            first.title()
+        };
+        let mut parts = vec![title, first.cost, first.remedy];
+        parts.retain(|part| !part.is_empty());
+        Some(parts.join(" · "))
     }
 
     /// What keeps ops from overlapping, as the rest of a sentence.
@@ -610,49 +611,24 @@ impl Overlap {
 
 // The same in words, over the lanes and beside them.
 
-/// What is said of a round over its lanes, and beside them.
-#[derive(Clone, PartialEq, Debug)]
-pub struct OverlapTexts {
-    /// How much of a round overlaps, or why nothing does.
-    pub overlap: String,
-    /// What the factor means and is made of, line by line.
-    pub tip: Vec<String>,
-    /// The time of a round, and which statistic that is; empty until there is one.
-    pub round_time: String,
-    /// The first cause in one line: what it costs, and what takes it away; empty if there is none.
-    pub main_cause: String,
-    /// What keeps it from overlapping more, in the order in which it matters.
-    pub causes: Vec<Evidence>,
-}
-
-impl OverlapTexts {
-    /// Of the round that is drawn, as it was judged, if there is one.
-    pub fn of(diagnosis: Option<&Diagnosis>, status: &Status) -> OverlapTexts {
-        let round_time = |us| tr!("time per round: {} (median)", time_us(us));
-        let kernel = status.setting.kernel;
-        let causes = diagnosis.map_or(Vec::new(), |it| it.causes(kernel));
-        OverlapTexts {
-            overlap: overlap_in_words(diagnosis, &causes, status),
-            tip: describe(diagnosis, status),
-            round_time: status.rates.round_us.map_or(String::new(), round_time),
-            main_cause: main_cause(diagnosis, &causes),
-            causes,
-        }
-    }
+/// The time of a round, and which statistic that is; `None` until there is one.
+pub fn round_time(status: &Status) -> Option<String> {
+    let us = status.rates.round_us?;
+    Some(tr!("time per round: {} (median)", time_us(us)))
 }
 
 /// How much of a round overlaps, or why nothing does, in a sentence.
-fn overlap_in_words(diagnosis: Option<&Diagnosis>, causes: &[Evidence], status: &Status) -> String {
+pub fn overlap_in_words(diagnosis: Option<&Diagnosis>, status: &Status) -> String {
     let Some(round) = diagnosis else {
         return match status.lab.recording {
             None => tr!("overlap: measuring …").into(),
             Some(_) => tr!("not recorded").into(),
         };
     };
-    let reason = causes.first().map_or("", |it| it.reason);
+    let reason = || round.reason(round.causes()[0]);
     let overlap = match (round.verdict(), &round.overlap) {
-        (Verdict::NoOverlap, _) => return tr!("No overlap: {reason}"),
-        (Verdict::NoGain, _) => return tr!("No gain from overlap: {reason}"),
+        (Verdict::NoOverlap, _) => return tr!("No overlap: {reason}", reason = reason()),
+        (Verdict::NoGain, _) => return tr!("No gain from overlap: {reason}", reason = reason()),
         (Verdict::Overlap, Some(overlap)) => overlap,
         (Verdict::Overlap | Verdict::Measuring, _) => return tr!("overlap: measuring …").into(),
     };
@@ -679,25 +655,8 @@ fn overlap_in_words(diagnosis: Option<&Diagnosis>, causes: &[Evidence], status: 
     )
 }
 
-/// The first cause, in one line beside the verdict.
-fn main_cause(diagnosis: Option<&Diagnosis>, causes: &[Evidence]) -> String {
-    let (Some(round), [first, ..]) = (diagnosis, causes) else {
-        return String::new();
-    };
-    // Where nothing overlaps, the verdict says what it is.
-    let is_said = matches!(round.verdict(), Verdict::NoOverlap | Verdict::NoGain);
-    let title = if is_said {
-        String::new()
-    } else {
-        first.title()
-    };
-    let mut parts = vec![title, first.cost(), first.remedy.clone()];
-    parts.retain(|part| !part.is_empty());
-    parts.join(" · ")
-}
-
 /// What the factor means, with the times that it is made of once they are measured, line by line.
-fn describe(diagnosis: Option<&Diagnosis>, status: &Status) -> Vec<String> {
+pub fn describe(diagnosis: Option<&Diagnosis>, status: &Status) -> Vec<String> {
     let mut lines = vec![
         tr!("Overlap: the operations' times one at a time, added up, over their time together")
             .to_owned(),

@@ -516,45 +516,41 @@ pub struct SwitchRow {
 impl Lab {
     /// The switches and the calls of this status.
     pub fn of(status: &Status) -> Lab {
+        const LATTICES: [&[Setting]; 4] = [
+            &[Setting::Instances],
+            &[Setting::Size],
+            &[Setting::Rule],
+            &[Setting::Density],
+        ];
+        const ROUNDS: [&[Setting]; 3] = [
+            &[Setting::Kernel],
+            &[Setting::GenerationsPerRound],
+            &[Setting::Pace],
+        ];
+        let in_short = |settings: &'static [Setting]| {
+            let value = settings[0].value(status).unwrap_or_else(|| "–".into());
+            let text = match settings[0] {
+                Setting::GenerationsPerRound => tr!("{} gen", value),
+                _ => value,
+            };
+            (settings, text)
+        };
         Lab {
-            values: values(status),
+            // What the switches act on.
+            values: [
+                ValueRow {
+                    name: tr!("lattices"),
+                    values: LATTICES.into_iter().map(in_short).collect(),
+                },
+                ValueRow {
+                    name: tr!("round"),
+                    values: ROUNDS.into_iter().map(in_short).collect(),
+                },
+            ],
             switches: switches(status),
             calls: calls(status),
         }
     }
-}
-
-/// What the switches act on, as of this status.
-fn values(status: &Status) -> [ValueRow; 2] {
-    const LATTICES: [&[Setting]; 4] = [
-        &[Setting::Instances],
-        &[Setting::Size],
-        &[Setting::Rule],
-        &[Setting::Density],
-    ];
-    const ROUNDS: [&[Setting]; 3] = [
-        &[Setting::Kernel],
-        &[Setting::GenerationsPerRound],
-        &[Setting::Pace],
-    ];
-    let in_short = |settings: &'static [Setting]| {
-        let value = settings[0].value(status).unwrap_or_else(|| "–".into());
-        let text = match settings[0] {
-            Setting::GenerationsPerRound => tr!("{} gen", value),
-            _ => value,
-        };
-        (settings, text)
-    };
-    [
-        ValueRow {
-            name: tr!("lattices"),
-            values: LATTICES.into_iter().map(in_short).collect(),
-        },
-        ValueRow {
-            name: tr!("round"),
-            values: ROUNDS.into_iter().map(in_short).collect(),
-        },
-    ]
 }
 
 /// Every switch, as of this status.

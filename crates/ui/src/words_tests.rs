@@ -149,6 +149,14 @@ impl State {
             source: None,
             ..shown
         };
+        let judged = timeline.diagnosis.as_ref();
+        let kernel = status.setting.kernel;
+        let causes = judged.map_or(Vec::new(), Diagnosis::causes).into_iter();
+        let causes = causes.map(|it| judged.unwrap().evidence(it, kernel));
+        let causes: Vec<_> = causes.collect();
+        let tip = diagnosis::describe(judged, status);
+        let first = judged.and_then(|it| it.first_cause(kernel));
+        let overlap = (tip, diagnosis::round_time(status), first, causes);
         let chart = timeline.chart.unwrap();
         let lanes = &chart.lanes;
         let bars = lanes
@@ -158,7 +166,9 @@ impl State {
         let bars = bars.map(|bar| (chart.name(bar), chart.describe(bar)));
         let bars: String = bars.map(|bar| format!("{bar:?}\n")).collect();
         let lanes = (row_name(lanes), chart.wall, chart.whole);
-        format!("{rows:#?}\n{fields}{screen:#?}\n{source}\n{tips:#?}\n{lanes:?}\n{bars}")
+        format!(
+            "{rows:#?}\n{fields}{screen:#?}\n{overlap:#?}\n{source}\n{tips:#?}\n{lanes:?}\n{bars}"
+        )
     }
 }
 
@@ -370,9 +380,9 @@ fn typed() -> String {
             found.map(|row| row.help).collect::<Vec<_>>()
         )
     });
-    let steps = [InterfaceScale::smaller, InterfaceScale::larger].into_iter();
-    let steps = steps.map(|next| {
-        let steps = std::iter::successors(Some(InterfaceScale::default()), |it| next(*it));
+    let steps = [-1, 1].into_iter().map(|by| {
+        let next = |it: &InterfaceScale| it.larger(by);
+        let steps = std::iter::successors(Some(InterfaceScale::default()), next);
         format!(
             "{:?}\n",
             steps.map(InterfaceScale::percent).collect::<Vec<_>>()

@@ -173,14 +173,16 @@ fn in_words(machine: &Machine, round: &Arc<TimedRound>) -> String {
     let status = machine.status(round);
     let diagnosis = Diagnosis::of(round, &status, machine.is_drawn_here).unwrap();
     let part = 100.0 * diagnosis.overlapping();
-    let texts = OverlapTexts::of(Some(&diagnosis), &status);
-    let tip = texts.tip.join(" | ");
+    let kernel = status.setting.kernel;
     let mut said = format!(
-        "{part:.1} %, {}\n{tip}\n{}\n",
-        texts.overlap, texts.main_cause
+        "{part:.1} %, {}\n{}\n{}\n",
+        overlap_in_words(Some(&diagnosis), &status),
+        describe(Some(&diagnosis), &status).join(" | "),
+        diagnosis.first_cause(kernel).unwrap_or_default()
     );
-    for it in texts.causes {
-        let parts = [it.title(), it.shown_by.clone(), it.cost(), it.remedy];
+    for it in diagnosis.causes() {
+        let it = diagnosis.evidence(it, kernel);
+        let parts = [it.title(), it.shown_by, it.cost, it.remedy];
         said += &format!("    {} | {:?}\n", parts.join(" | "), it.action);
     }
     said + "\n"
@@ -296,8 +298,9 @@ fn causes_made_on_purpose_are_those_that_are_stored() {
         said += &format!("==== {name}\n{}", in_words(&machine, &round));
         let status = machine.status(&round);
         let diagnosis = Diagnosis::of(&round, &status, false).unwrap();
-        let causes = diagnosis.causes(kernel);
-        let turns = causes.iter().find_map(|it| match it.action {
+        let causes = diagnosis.causes().into_iter();
+        let mut actions = causes.map(|it| diagnosis.evidence(it, kernel).action);
+        let turns = actions.find_map(|it| match it {
             Some(Action::Session(SessionAction::SetSwitch(switch, at))) => Some((switch, at)),
             _ => None,
         });

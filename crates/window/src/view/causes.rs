@@ -3,14 +3,15 @@
 
 use egui::*;
 
+use crate::view::Frame;
 use crate::view::style::*;
 use lang::tr;
+use ui::ViewAction;
 use ui::diagnosis::Evidence;
-use ui::{Screen, ViewAction};
 
 /// Shows the causes in their rectangle.
-pub(crate) fn show(ui: &mut Ui, screen: &Screen, rect: Rect) {
-    let palette = palette(ui);
+pub(crate) fn show(ui: &mut Ui, frame: &Frame<'_>, rect: Rect) {
+    let (palette, screen) = (palette(ui), &frame.screen);
     let title = tr!("Why streams do not overlap");
     side_panel(ui, rect, title, ViewAction::ToggleCauses, |ui| {
         let Some(overlap) = &screen.overlap else {
@@ -21,7 +22,7 @@ pub(crate) fn show(ui: &mut Ui, screen: &Screen, rect: Rect) {
             None => palette.accent,
             Some(_) => palette.recorded,
         };
-        let line = lang::keep_units(&overlap.overlap);
+        let line = lang::keep_units(overlap);
         ui.label(styled(line, medium(16.0), figures));
         let (note, colour) = match (&screen.recorded, &screen.round) {
             (Some(recorded), Some(_)) => (recorded.origin.as_str(), palette.recorded),
@@ -34,9 +35,13 @@ pub(crate) fn show(ui: &mut Ui, screen: &Screen, rect: Rect) {
         };
         ui.label(styled(lang::keep_units(note), regular(14.0), colour));
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-            for cause in &overlap.causes {
-                ui.add_space(12.0);
-                show_cause(ui, cause, figures);
+            let judged = frame.sources.timeline.diagnosis.as_ref();
+            if let Some((judged, status)) = judged.zip(frame.sources.status) {
+                for cause in judged.causes() {
+                    ui.add_space(12.0);
+                    let cause = judged.evidence(cause, status.setting.kernel);
+                    show_cause(ui, &cause, figures);
+                }
             }
         });
     });
@@ -54,7 +59,7 @@ fn show_cause(ui: &mut Ui, cause: &Evidence, figures: Color32) {
         ui.add(bar.desired_height(6.0));
     }
     ui.horizontal_wrapped(|ui| {
-        ui.label(text(&cause.cost(), medium(14.0), figures));
+        ui.label(text(&cause.cost, medium(14.0), figures));
         let remedy = RichText::new(&cause.remedy).font(regular(14.0));
         match cause.action {
             Some(action) => asks(&ui.add(Button::new(remedy)), action),

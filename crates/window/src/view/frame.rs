@@ -43,12 +43,19 @@ pub(crate) struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// With what is on screen.
-    pub(crate) fn composed(&self) -> Frame<'a> {
-        Frame {
-            screen: Screen::of(self.sources),
-            ..*self
+    /// With what is on screen there.
+    pub(crate) fn composed(&self, place: Option<&(WindowLayout, ViewTransform)>) -> Frame<'a> {
+        let mut screen = Screen::of(self.sources);
+        if let (Some(figures), Some((layout, _))) = (&mut screen.figures, place) {
+            if let Some(sentence) = no_room(self, layout) {
+                figures.notify(sentence);
+            }
+            // The finding stands over the lanes, or in the step of a lecture.
+            if layout.timeline.is_some() && !layout.is_short {
+                figures.messages.retain(|it| it.0 != Urgency::Effect);
+            }
         }
+        Frame { screen, ..*self }
     }
 
     /// What the window is to hold beside panels and HUD: by the settings, not by what was
@@ -77,7 +84,6 @@ impl<'a> Frame<'a> {
             sm_count: (timeline && status.lab.block_timestamps).then(|| timeline_sm_count(status)),
             side: self.sources.options.side,
             panes: self.sources.options.panes,
-            toolbar: true,
             lecture: self.sources.drawing.lecture.as_ref().map(lecture::height),
             lesson: self.has_page(),
             presentation: self.is_enlarged(),
@@ -250,17 +256,9 @@ pub(crate) fn paint(ui: &mut Ui, frame: &Frame<'_>, place: Option<&(WindowLayout
     say_panels(ui, status, only, layout);
     over_panels::paint_minimap(ui, frame, layout, *transform);
     over_panels::paint_edits(ui, frame, layout, *transform);
-    let mut figures = figures.clone();
-    if let Some(sentence) = no_room(frame, layout) {
-        figures.notify(sentence);
-    }
-    // The finding stands over the lanes, or in the step of a lecture.
-    if layout.timeline.is_some() && !layout.is_short {
-        figures.messages.retain(|it| it.0 != Urgency::Effect);
-    }
     match layout.dock {
         Dock::Hidden => {}
-        Dock::Side(rect) => hud::show_side(ui, layout.points(rect), &figures),
+        Dock::Side(rect) => hud::show_side(ui, layout.points(rect), figures),
         Dock::Bar(rect) => {
             let all = figures.groups.iter().flatten();
             let shown = if frame.is_enlarged() {
@@ -268,7 +266,7 @@ pub(crate) fn paint(ui: &mut Ui, frame: &Frame<'_>, place: Option<&(WindowLayout
             } else {
                 [&figures.headline].into_iter().chain(all).collect()
             };
-            hud::show_cells(ui, layout.points(rect), &figures, &shown);
+            hud::show_cells(ui, layout.points(rect), figures, &shown);
         }
     }
     if let Some(rect) = layout.toolbar {
@@ -288,7 +286,7 @@ pub(crate) fn paint(ui: &mut Ui, frame: &Frame<'_>, place: Option<&(WindowLayout
                     lab::show(ui, shown, rect);
                 }
             }
-            SidePanel::Causes => causes::show(ui, screen, rect),
+            SidePanel::Causes => causes::show(ui, frame, rect),
             SidePanel::Editor => code_editor::show(ui, frame, rect),
             SidePanel::Population => {
                 if let Some(shown) = &screen.population {

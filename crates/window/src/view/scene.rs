@@ -104,15 +104,6 @@ impl Scene {
         &self.interface.context
     }
 
-    /// Whether a screen reader is there, which the interface is described to from the next frame on.
-    pub(crate) fn set_read(&mut self, is_read: bool) {
-        if is_read {
-            self.interface.context.enable_accesskit();
-        } else {
-            self.interface.context.disable_accesskit();
-        }
-    }
-
     /// The number of the last edit that an instance's newest picture shows.
     pub(crate) fn shown_edit(&self, instance: usize) -> u64 {
         self.panels.shown_edit(instance)
@@ -174,7 +165,8 @@ impl Scene {
         let others = (50.0 * pixels_per_point) as u32 * 2 + u32::from(dialogs.takes_keys());
         let side = MAX_LETTERS_SIDE.min(self.max_side) - others;
         input.max_texture_side = Some(side as usize);
-        let (place, composed) = (frame.layout(), frame.composed());
+        let place = frame.layout();
+        let composed = frame.composed(place.as_ref());
         let mut output = paint_over(context, &composed, place.as_ref(), dialogs, input);
         let shapes = std::mem::take(&mut output.shapes);
         // As [`egui::Context::tessellate`] does it, which goes through all shapes once more for statistics.

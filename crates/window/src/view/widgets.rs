@@ -68,6 +68,10 @@ pub(crate) fn both_ends() -> Sides {
 pub(crate) fn tip<T: AsRef<str>>(shown: Response, text: impl Fn() -> T) {
     let describe = |node: &mut accesskit::Node| node.set_description(text().as_ref());
     shown.ctx.accesskit_node_builder(shown.id, describe);
+    // egui would ask about a dozen things of each widget, in each frame.
+    if !shown.contains_pointer() && !shown.hovered() {
+        return;
+    }
     let show = |ui: &mut Ui| {
         ui.set_max_width(ui.spacing().tooltip_width); // however long it is
         ui.label(lang::keep_units(text().as_ref()));

@@ -10,9 +10,10 @@ use crate::view::timeline::layout::TimelineLayout;
 use crate::view::timeline::{TimelineView, sm_count, sm_prefix};
 use lang::tr;
 use session::{SessionAction, Status, Switch};
+use ui::diagnosis::{describe, round_time};
 use ui::finding::{Headline, Tone};
 use ui::timeline::{colour, drawn_round, fill};
-use ui::{Action, Chart, Screen, ViewAction};
+use ui::{Action, Chart, ViewAction};
 
 /// The size of the factor's type, of what is beside it, and of the foot's.
 const LARGE: f32 = 26.0;
@@ -33,7 +34,7 @@ pub(super) fn show(ui: &mut Ui, frame: &Frame<'_>, places: &TimelineLayout, stri
     line(ui, places.title, "title", |ui| {
         show_state(ui, timeline, status);
         if timeline.race.is_none() {
-            show_summary(ui, screen);
+            show_summary(ui, frame);
         }
     });
     // Where a step of a lecture says what was found, a race takes the legend's place.
@@ -116,26 +117,18 @@ fn line(ui: &mut Ui, place: Rect, name: &str, add: impl FnOnce(&mut Ui)) {
     });
 }
 
-/// Which round is shown: the colours of the button that says so, and the word.
-fn state(
-    timeline: &TimelineView,
-    status: Option<&Status>,
-    palette: &Palette,
-) -> (Color32, Color32, &'static str) {
+/// Shows which round is shown as a button that freezes it; a round that did not run cannot be frozen.
+fn show_state(ui: &mut Ui, timeline: &TimelineView, status: Option<&Status>) {
+    let palette = palette(ui);
     let is_running = status.is_some_and(|status| status.clock.running);
     let is_recorded = status.is_some_and(|status| status.lab.recording.is_some());
-    match timeline.race {
+    let (fill, colour, word) = match timeline.race {
         Some(_) => (palette.failed, palette.on_failed, tr!("not run")),
         None if timeline.frozen => (palette.accent, palette.on_accent, tr!("frozen")),
         None if is_recorded => (palette.rule, palette.recorded, tr!("recorded")),
         None if is_running => (palette.running_background, palette.running, tr!("live")),
         None => (palette.rule, palette.value, tr!("last round")),
-    }
-}
-
-/// Shows which round is shown as a button that freezes it; a round that did not run cannot be frozen.
-fn show_state(ui: &mut Ui, timeline: &TimelineView, status: Option<&Status>) {
-    let (fill, colour, word) = state(timeline, status, &palette(ui));
+    };
     let word = styled(word, medium(14.5), colour);
     let button = Button::new(word).fill(fill).selected(timeline.frozen);
     ui.visuals_mut().selection.bg_fill = fill;
@@ -150,8 +143,9 @@ fn show_state(ui: &mut Ui, timeline: &TimelineView, status: Option<&Status>) {
 }
 
 /// How much overlaps; a click shows why no more does.
-fn show_summary(ui: &mut Ui, screen: &Screen) {
-    let Some(overlap) = &screen.overlap else {
+fn show_summary(ui: &mut Ui, frame: &Frame<'_>) {
+    let (screen, sources) = (&frame.screen, &frame.sources);
+    let (Some(overlap), Some(status)) = (&screen.overlap, sources.status) else {
         return; // it is not measured while A and B are compared
     };
     let colour = match &screen.recorded {
@@ -161,10 +155,10 @@ fn show_summary(ui: &mut Ui, screen: &Screen) {
     let room = ui.available_width();
     let line = |words: &str| fitted(ui.painter(), words, medium(14.0), colour, room);
     // Of two rounds the finding has the times; and half a time says nothing.
-    let has_time = screen.round_before.is_none() && !overlap.round_time.is_empty();
-    let both = || line(&format!("{} · {}", overlap.overlap, overlap.round_time));
-    let both = has_time.then(both).filter(|line| !line.elided);
-    let words = both.unwrap_or_else(|| line(&overlap.overlap));
+    let time = round_time(status).filter(|_| screen.round_before.is_none());
+    let both = time.map(|time| line(&format!("{overlap} · {time}")));
+    let both = both.filter(|line| !line.elided);
+    let words = both.unwrap_or_else(|| line(overlap));
     ui.visuals_mut().hyperlink_color = colour;
     let link = ui.add(Link::new(words));
     asks(&link, ViewAction::ToggleCauses);
@@ -172,7 +166,8 @@ fn show_summary(ui: &mut Ui, screen: &Screen) {
     ui.ctx()
         .accesskit_node_builder(link.id, |node| node.set_description(what));
     link.on_hover_ui(|ui| {
-        show_lines(ui, &overlap.tip);
+        let judged = sources.timeline.diagnosis.as_ref();
+        show_lines(ui, &describe(judged, status));
         ui.label(what);
     });
 }
@@ -191,7 +186,13 @@ fn show_finding(ui: &mut Ui, found: Option<&Headline>) {
         ui.label(paragraph(ui.painter(), &text, font, palette.label, room, 2));
         return;
     };
-    let colour = tone_colour(found.tone, &palette);
+    // Only a gain is green.
+    let colour = match found.tone {
+        Tone::Measuring => palette.accent,
+        Tone::Better => palette.running,
+        Tone::Neutral => palette.value,
+        Tone::Recorded => palette.recorded,
+    };
     ui.label(styled(&found.factor, medium(LARGE), colour));
     let beside = match found.times.as_str() {
         "" => found.subject.clone(),
@@ -206,16 +207,6 @@ fn show_finding(ui: &mut Ui, found: Option<&Headline>) {
         room,
         2,
     ));
-}
-
-/// Only a gain is green.
-fn tone_colour(tone: Tone, palette: &Palette) -> Color32 {
-    match tone {
-        Tone::Measuring => palette.accent,
-        Tone::Better => palette.running,
-        Tone::Neutral => palette.value,
-        Tone::Recorded => palette.recorded,
-    }
 }
 
 /// How spans of rounds that ran here are measured; with a finding, what they are beside that.
@@ -248,19 +239,15 @@ fn map_in_words(chart: Option<&Chart>, status: &Status) -> String {
         count = sm_count(status).max(sms.len()),
         name = sm_prefix(status)
     );
-    format!("{text} · {}", overhead_text(status.lab.timestamp_overhead))
-}
-
-/// The overhead of block timestamps, in words.
-fn overhead_text(factor: Option<f64>) -> String {
-    match factor {
+    let overhead = match status.lab.timestamp_overhead {
         Some(factor) if factor < 1.02 => tr!("Timestamp overhead: not measurable").into(),
         Some(factor) => tr!(
             "Timestamps make a launch {factor}× slower",
             factor = format_args!("{factor:.2}")
         ),
         None => tr!("Timestamp overhead not measured yet").into(),
-    }
+    };
+    format!("{text} · {overhead}")
 }
 
 /// The colour and name of each kind of bar that the round has.
