@@ -78,11 +78,6 @@ pub struct CodeEditor {
 }
 
 impl CodeEditor {
-    /// With a round that is right, and says how it is written.
-    pub fn of_round() -> CodeEditor {
-        CodeEditor::new(Code::Round, script::new_round())
-    }
-
     /// With a copy of the rung that a kernel comes from, or of the first one if its blocks wait for each
     /// other.
     pub fn of_kernel(kernel: &'static Kernel) -> CodeEditor {
@@ -256,8 +251,9 @@ pub fn rung_to_copy(kernel: &'static Kernel) -> &'static Kernel {
 }
 
 impl Default for CodeEditor {
+    /// With a round that is right, and says how it is written.
     fn default() -> CodeEditor {
-        CodeEditor::of_round()
+        CodeEditor::new(Code::Round, script::new_round())
     }
 }
 

@@ -123,14 +123,11 @@ const USUAL: i8 = 5;
 pub struct InterfaceScale(i8);
 
 impl InterfaceScale {
-    /// The next larger one, if there is one.
-    pub fn larger(self) -> Option<InterfaceScale> {
-        (self.0 + USUAL + 1 < STEPS.len() as i8).then(|| InterfaceScale(self.0 + 1))
-    }
-
-    /// The next smaller one, if there is one.
-    pub fn smaller(self) -> Option<InterfaceScale> {
-        (self.0 + USUAL > 0).then(|| InterfaceScale(self.0 - 1))
+    /// The one that is so many steps larger, if there is one.
+    pub fn larger(self, by: i8) -> Option<InterfaceScale> {
+        let at = self.0 + by;
+        let is_one = (0..STEPS.len() as i8).contains(&(at + USUAL));
+        is_one.then_some(InterfaceScale(at))
     }
 
     /// In percents of the usual size.
@@ -188,7 +185,7 @@ pub struct Drawing {
     pub notice: Option<Message>,
     /// Whether the window fills the monitor.
     pub fullscreen: bool,
-    /// For how long the window has been recorded, in whole seconds, while it is.
+    /// For how long the window has been recorded, while it is.
     pub recording: Option<Duration>,
     /// The step of a lecture, while one is open.
     pub lecture: Option<LectureScreen>,

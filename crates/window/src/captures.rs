@@ -203,11 +203,10 @@ impl Recording {
         }
     }
 
-    /// For how long it has gone on, in whole seconds: nothing before its first picture.
+    /// For how long it has gone on: nothing before its first picture.
     pub(super) fn lasted(&self, now: Instant) -> Duration {
-        let began = self.recorder.as_ref().map(|_| self.began);
-        let lasted = began.map_or(Duration::ZERO, |began| now.saturating_duration_since(began));
-        Duration::from_secs(lasted.as_secs())
+        let began = self.recorder.as_ref().map_or(now, |_| self.began);
+        now.saturating_duration_since(began)
     }
 
     /// Takes the picture of this moment; the recorder begins with the first. How the recording goes, in words;
@@ -223,11 +222,7 @@ impl Recording {
             Some(recorder) => recorder,
             None => {
                 self.began = now;
-                let begun = if self.named {
-                    Recorder::begin(&self.path, size)?
-                } else {
-                    Recorder::begin_beside(&self.path, size)?
-                };
+                let begun = Recorder::begin(&self.path, self.named, size)?;
                 emergency_save.add_recording(begun.finisher());
                 self.recorder.insert(begun)
             }

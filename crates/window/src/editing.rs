@@ -12,7 +12,7 @@ use crate::pointer::{Drag, HitTarget};
 use crate::view::{Dialog, FileTask, Picker};
 use lang::{message, tr};
 use life::{Lattice, Rule, Size, too_large};
-use session::{Area, Change, Edit, PictureSource, SessionAction, Status};
+use session::{Area, Change, Edit, SessionAction, Status};
 use ui::{EditAction, Ghost, Tool};
 
 use Drag::*;
@@ -170,11 +170,6 @@ impl Handler {
         }
     }
 
-    /// Ends a stroke that is being drawn.
-    pub(super) fn end_stroke(&mut self) {
-        self.pointer.drag = None;
-    }
-
     /// The selection, or all of the selected panel.
     pub(super) fn selected_area(&self, status: &Status) -> (usize, Area) {
         let whole = (status.panels.selected, Area::whole(status.lattices.size));
@@ -226,7 +221,7 @@ impl Handler {
     /// Clears pending edits and the selection when the size or number of lattices has changed.
     pub(super) fn notice_other_grid(&mut self) {
         if self.app.notice_other_grid() {
-            self.end_stroke();
+            self.pointer.drag = None;
             self.app.edit_overlay.pending.clear();
             self.app.edit_overlay.selection = None;
         }
@@ -234,7 +229,7 @@ impl Handler {
 
     /// Begins anew, paused, with an opened pattern in place of an instance's lattice.
     pub(super) fn open_pattern(&mut self, instance: usize, lattice: Arc<Lattice>, generation: u64) {
-        self.end_stroke();
+        self.pointer.drag = None;
         if let Some(session) = &self.app.session {
             session.open_pattern(instance, lattice, generation);
         }
@@ -423,16 +418,11 @@ impl Handler {
         if let Some(will_be) = self.app.edit_overlay.will_be(instance, cell) {
             return will_be;
         }
-        let (Some(session), Some(status)) = (&self.app.session, self.status()) else {
-            return false;
-        };
-        let mut seen = vec![u64::MAX; status.lattices.instances];
-        seen[instance] = 0;
-        let mut alive = false;
-        session.visit_newer(&mut seen, &mut |_, picture, words| {
-            alive = ui::density(picture.region, status.lattices.size, cell, words) > 127;
+        let size = self.status().map(|status| status.lattices.size);
+        let density = self.app.look_at(instance, |picture, words| {
+            Some(ui::density(picture.region, size?, cell, words))
         });
-        alive
+        density > Some(127)
     }
 }
 

@@ -68,7 +68,7 @@ impl Editor {
         let progress = ExerciseProgress::path().map(|path| ExerciseProgress::read(&path));
         Editor {
             code: Round,
-            round: CodeEditor::of_round(),
+            round: CodeEditor::default(),
             kernel: CodeEditor::of_kernel(&KERNELS[0]),
             watchers: [None, None],
             checked: None,

@@ -46,16 +46,16 @@ const MAX_LOSSES: u32 = 3;
 
 /// What the desktop puts around a window at most: its frame, and a panel or a dock.
 const DECORATIONS: [f64; 2] = [16.0, 64.0];
-/// The monitor that a window fits where nothing is known of the one that it is to be on.
-const SMALL_MONITOR: [f64; 2] = [1280.0, 800.0];
+/// The size of a new window in points, and of the monitor that it fits where nothing is known of the one that
+/// it is to be on.
+const USUAL_SIZE: [f64; 2] = [1280.0, 800.0];
 
-/// The size of a new window in points: as requested, but no larger than the monitor without its
-/// decorations.
-fn fitting(wanted: [u32; 2], monitor: Option<[f64; 2]>) -> [f64; 2] {
-    let monitor = monitor.unwrap_or(SMALL_MONITOR);
+/// The size of a new window in points: no larger than the monitor without its decorations.
+fn fitting(monitor: Option<[f64; 2]>) -> [f64; 2] {
+    let monitor = monitor.unwrap_or(USUAL_SIZE);
     [0, 1].map(|axis| {
         let room = (monitor[axis] - DECORATIONS[axis]).max(1.0);
-        f64::from(wanted[axis]).min(room)
+        USUAL_SIZE[axis].min(room)
     })
 }
 
@@ -162,10 +162,11 @@ impl Handler {
         self.monitor = requested
             .map(|it| startup::find_monitor(event_loop, it))
             .transpose()?;
-        let fullscreen = self.options.fullscreen || self.monitor.is_some();
-        let [width, height] = fitting(self.options.size, startup::usual_monitor(event_loop));
+        let fullscreen = self.monitor.as_ref();
+        let fullscreen = fullscreen.map(|it| Fullscreen::Borderless(Some(it.clone())));
+        let [width, height] = fitting(startup::usual_monitor(event_loop));
         let attributes = Window::default_attributes()
-            .with_title(&self.options.title)
+            .with_title("lifestreams")
             // The frame goes with what is in it, where the desktop leaves that to the window.
             .with_theme(Some(if theme(self.app.options.theme).light {
                 Theme::Light
@@ -178,7 +179,7 @@ impl Handler {
             .with_resizable(self.options.record.is_none() || self.options.frames.is_none())
             // It is shown once a screen reader can be told of it.
             .with_visible(false)
-            .with_fullscreen(fullscreen.then(|| Fullscreen::Borderless(self.monitor.clone())));
+            .with_fullscreen(fullscreen);
         let window = event_loop
             .create_window(attributes)
             .map_err(|error| WindowError::Display(startup::in_short(&error)))?;
@@ -449,7 +450,7 @@ impl Handler {
         ) = action
         {
             // Its rest would join an edit that is no longer there, or its cells would be others.
-            self.end_stroke();
+            self.pointer.drag = None;
         }
         let rest = match action {
             Action::View(ViewAction::Escape) if self.dialogs.takes_keys() => {
@@ -475,7 +476,13 @@ impl Handler {
             RunRound => self.run_code(),
             ToggleGridLines => self.toggle_grid_lines(),
             NextColourMode => self.next_colour_by(),
-            ToggleFullscreen => self.toggle_fullscreen(),
+            ToggleFullscreen => {
+                let wanted = !self.is_fullscreen();
+                if let Some(screen) = &self.surface {
+                    let fullscreen = wanted.then(|| Fullscreen::Borderless(self.monitor.clone()));
+                    screen.window().set_fullscreen(fullscreen);
+                }
+            }
             SavePicture => self.save_picture(false),
             SavePanelPicture => self.save_picture(true),
             ToggleRecording => self.toggle_recording(),
@@ -498,9 +505,9 @@ impl Handler {
                 self.dialogs.toggle(commands);
             }
             ToggleMenu => self.dialogs.toggle(Dialog::Menu(Picker::default())),
-            EnlargeInterface => self.resize_interface(self.app.options.interface_scale.larger()),
-            ReduceInterface => self.resize_interface(self.app.options.interface_scale.smaller()),
-            DefaultInterface => self.resize_interface(Some(InterfaceScale::default())),
+            EnlargeInterface => self.resize_interface(1),
+            ReduceInterface => self.resize_interface(-1),
+            DefaultInterface => self.resize_interface(0),
             Quit => event_loop.exit(),
             // `App::act` has done the others, but for the camera, which needs the panels' size.
             _ => {
@@ -518,15 +525,16 @@ impl Handler {
         self.dialogs.toggle(Dialog::Lessons(Picker::at(at), solved));
     }
 
-    /// Sets the interface scale, or says that this window has no room for it.
-    fn resize_interface(&mut self, zoom: Option<InterfaceScale>) {
+    /// Makes the interface so many steps larger, or as usual where there are none; or says that this window
+    /// has no room for it.
+    fn resize_interface(&mut self, by: i8) {
         let (before, size) = (self.app.options.interface_scale, self.pixels_per_point());
-        self.app.options.interface_scale = zoom.unwrap_or(before);
-        let (percent, usual) = (
-            self.app.options.interface_scale.percent(),
-            zoom == Some(InterfaceScale::default()),
-        );
-        if self.pixels_per_point() == size && !usual {
+        self.app.options.interface_scale = match by {
+            0 => InterfaceScale::default(),
+            _ => before.larger(by).unwrap_or(before),
+        };
+        let percent = self.app.options.interface_scale.percent();
+        if by != 0 && self.pixels_per_point() == size {
             self.app.options.interface_scale = before;
             self.show_notice(message!(
                 "The interface cannot become larger or smaller in this window"
@@ -543,14 +551,6 @@ impl Handler {
     fn is_fullscreen(&self) -> bool {
         let screen = self.surface.as_ref();
         screen.is_some_and(|screen| screen.window().fullscreen().is_some())
-    }
-
-    fn toggle_fullscreen(&self) {
-        let wanted = !self.is_fullscreen();
-        if let Some(screen) = &self.surface {
-            let fullscreen = wanted.then(|| Fullscreen::Borderless(self.monitor.clone()));
-            screen.window().set_fullscreen(fullscreen);
-        }
     }
 
     /// Draws the window's picture once more, reads it back, and leaves the writing to a thread.
@@ -613,7 +613,7 @@ impl ApplicationHandler<LoopEvent> for Handler {
     fn user_event(&mut self, event_loop: &ActiveEventLoop, event: LoopEvent) {
         if let LoopEvent::ScreenReader(event) = event {
             if let Some(screen) = &mut self.surface {
-                screen.reader_event(event.window_event);
+                screen.input.reader_event(event.window_event);
             }
             return self.pacer.request_frame();
         }
@@ -740,7 +740,7 @@ mod tests {
             (Some([1366.0, 768.0]), [1280.0, 768.0 - DECORATIONS[1]]),
             (Some([10.0, 10.0]), [1.0, 1.0]),
         ] {
-            assert_eq!(fitting([1280, 800], monitor), wanted, "{monitor:?}");
+            assert_eq!(fitting(monitor), wanted, "{monitor:?}");
         }
     }
 }

@@ -45,12 +45,14 @@ impl Input {
         let (id, scale) = (egui::ViewportId::ROOT, Some(scale));
         let mut state = egui_winit::State::new(context.clone(), id, display, scale, None, None);
         state.accesskit = Some(adapter);
-        Input {
+        let mut input = Input {
             system: system_clipboard(display),
             ctrl: false,
             is_read,
             state,
-        }
+        };
+        input.set_read(is_read);
+        input
     }
 
     /// What tells screen readers of the window, for another egui.
@@ -60,19 +62,26 @@ impl Input {
         (adapter, self.is_read)
     }
 
-    /// A screen reader came, went, or asks for an action, which the next frame has; whether one is
-    /// there, if that has changed.
-    pub(super) fn reader_event(&mut self, event: AccessEvent) -> Option<bool> {
-        let is_there = match event {
-            AccessEvent::InitialTreeRequested => true,
-            AccessEvent::AccessibilityDeactivated => false,
+    /// A screen reader came, went, or asks for an action, which the next frame has.
+    pub(super) fn reader_event(&mut self, event: AccessEvent) {
+        match event {
+            AccessEvent::InitialTreeRequested => self.set_read(true),
+            AccessEvent::AccessibilityDeactivated => self.set_read(false),
             AccessEvent::ActionRequested(request) => {
                 self.state.on_accesskit_action_request(request);
-                return None;
             }
-        };
-        self.is_read = is_there;
-        Some(is_there)
+        }
+    }
+
+    /// The interface is described to a screen reader from the next frame on, or to none.
+    fn set_read(&mut self, is_read: bool) {
+        self.is_read = is_read;
+        let context = self.state.egui_ctx();
+        if is_read {
+            context.enable_accesskit();
+        } else {
+            context.disable_accesskit();
+        }
     }
 
     /// Offers an event; keys are egui's only while a dialog or the editor takes them, since it would

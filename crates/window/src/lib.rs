@@ -33,15 +33,11 @@ pub use view::{
     ViewError, list_adapters, offscreen, picture_file, recording::Recorder, style::install_fonts,
 };
 
+/// What is called once.
+pub type Announce = Box<dyn FnOnce(&Status, &Drawing)>;
+
 /// How the window starts.
-#[derive(Clone, Debug)]
 pub struct WindowOptions {
-    /// Its title.
-    pub title: String,
-    /// Its inner size in points.
-    pub size: [u32; 2],
-    /// Whether it fills the screen.
-    pub fullscreen: bool,
     /// The monitor that fullscreen takes, by its number or name, and it starts so; else the one
     /// that the window is on.
     pub monitor: Option<String>,
@@ -64,28 +60,7 @@ pub struct WindowOptions {
     /// Makes a command that calls [`workshop::serve`] with its last arguments.
     pub kernel_process: fn() -> std::process::Command,
     /// Called once, with the first frame that shows the session.
-    pub announce: Option<fn(&Status, &Drawing)>,
-}
-
-impl Default for WindowOptions {
-    fn default() -> WindowOptions {
-        WindowOptions {
-            title: "lifestreams".into(),
-            size: [1280, 800],
-            fullscreen: false,
-            monitor: None,
-            frames: None,
-            limited: false,
-            adapter: None,
-            record: None,
-            view: ViewOptions::default(),
-            lecture: None,
-            lectures: Vec::new(),
-            code: Vec::new(),
-            kernel_process: || std::process::Command::new("lifestreams"),
-            announce: None,
-        }
-    }
+    pub announce: Option<Announce>,
 }
 
 /// Opens a window while `start` runs on another thread, and runs until the user closes it or

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use egui_winit::accesskit_winit;
 use wgpu::CurrentSurfaceTexture as Acquired;
 use winit::event_loop::OwnedDisplayHandle;
 use winit::window::Window;
@@ -19,13 +18,6 @@ use session::PictureSource;
 pub(super) struct WindowCanvas {
     pub window: Arc<Window>,
     pub display: OwnedDisplayHandle,
-}
-
-impl WindowCanvas {
-    /// The connection to the display, for OpenGL.
-    pub(super) fn display(&self) -> Box<dyn wgpu::wgt::WgpuHasDisplayHandle> {
-        Box::new(self.display.clone())
-    }
 }
 
 /// See the module.
@@ -56,8 +48,7 @@ impl WindowSurface {
         let size = canvas.window.inner_size();
         let config = configuration(&surface, &gpu, [size.width, size.height]);
         surface.configure(&gpu.device, &config);
-        let mut scene = Scene::new(&gpu, config.format);
-        scene.set_read(reader.1);
+        let scene = Scene::new(&gpu, config.format);
         let input = Input::new(scene.context(), &canvas.window, &canvas.display, reader);
         Ok(WindowSurface {
             canvas,
@@ -73,13 +64,6 @@ impl WindowSurface {
     /// The window.
     pub(super) fn window(&self) -> &Window {
         &self.canvas.window
-    }
-
-    /// A screen reader came, went, or asks for an action.
-    pub(super) fn reader_event(&mut self, event: accesskit_winit::WindowEvent) {
-        if let Some(is_there) = self.input.reader_event(event) {
-            self.scene.set_read(is_there);
-        }
     }
 
     /// The size drawn at, in pixels.

@@ -187,8 +187,9 @@ impl RoundContext {
     /// Of this text, in the present session.
     pub fn of(status: &Status, times: Option<OpTimes>, text: &Arc<str>) -> RoundContext {
         let setting = &status.setting;
+        let own = setting.own_round.as_ref();
         let before = match setting.switches.order {
-            Order::Own if is_running(status, text) => None,
+            Order::Own if own.is_some_and(|own| own.source == *text) => None,
             Order::Own => Some(Order::Breadth),
             order => Some(order).filter(|_| setting.switches.streams == Streams::PerInstance),
         };
@@ -198,12 +199,6 @@ impl RoundContext {
             before,
         }
     }
-}
-
-/// Whether the session runs this text.
-fn is_running(status: &Status, text: &Arc<str>) -> bool {
-    let own = status.setting.own_round.as_ref();
-    status.setting.switches.order == Order::Own && own.is_some_and(|own| &own.source == text)
 }
 
 /// A round with a race, drawn as its script orders it.

@@ -96,8 +96,6 @@ roles! {
     raised_pointed: 0x373E4A 0xB5BAC4,
     /// Background of lanes, hidden tabs and unavailable settings: behind the background.
     recessed: 0x1B1E24 0xE3E5EA,
-    /// Around a tip.
-    tip_edge: 0x5A6473 0x848992,
     /// Background of a lesson's questions and buttons.
     lesson_card: 0x1E2229 0xDDE1E7,
     /// Background of listed code.
@@ -121,12 +119,6 @@ roles! {
     selected: 0x5A4412 0xD5A538,
     /// Text in a dialog that says why what was entered is refused.
     rejected: 0xFF8F00 0x6E3B00,
-    /// Background of a pattern on the shelf.
-    shelf: 0x202020 0xE3E3E3,
-    /// The same under the pointer.
-    shelf_pointed: 0x373737 0xC3C3C3,
-    /// Background of a pattern's picture.
-    shelf_picture: 0x0C0C0C 0xF7F7F7,
 
     /// Background of A's and B's headers in a comparison.
     comparison: 0x0F1115 0xF1F3F6,

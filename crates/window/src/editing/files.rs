@@ -97,7 +97,7 @@ impl Handler {
     /// file. What was begun with the cells ends.
     fn open_session(&mut self, saved: SavedSession, name: String) {
         self.dialogs.close_pending_file();
-        self.end_stroke();
+        self.pointer.drag = None;
         self.editor.cancel_check(); // of a kernel for the session before
         self.app.edit_overlay = EditOverlay::default();
         self.app.open_session(saved, name);

@@ -123,10 +123,8 @@ impl CellAges {
                 include_str!("../../../../shaders/quads.wgsl")
             ),
         );
-        let buffer = gpu::InstanceBuffer {
-            stride: 4 * WORDS,
-            attributes: &wgpu::vertex_attr_array![0 => Uint32x4, 1 => Uint32, 2 => Uint32x3],
-        };
+        let attributes = &wgpu::vertex_attr_array![0 => Uint32x4, 1 => Uint32, 2 => Uint32x3];
+        let buffer = (4 * WORDS, &attributes[..]);
         let groups = [Some(layout), Some(layout)];
         CellAges {
             arrays,
@@ -134,7 +132,7 @@ impl CellAges {
             texels,
             each,
             generations: vec![None; instances],
-            pipeline: gpu::pipeline(device, &shader, "advance", &groups, &buffer, FORMAT),
+            pipeline: gpu::pipeline(device, &shader, "advance", &groups, buffer, FORMAT),
             lattices: device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("cell ages"),
                 size: (instances * 4 * WORDS) as u64,

@@ -86,6 +86,14 @@ struct Painted {
     again: Duration,
 }
 
+impl Image {
+    /// The red, green and blue bytes of a pixel.
+    pub(super) fn pixel(&self, x: u32, y: u32) -> [u8; 3] {
+        let at = 4 * (y as usize * self.width as usize + x as usize);
+        [self.rgba[at], self.rgba[at + 1], self.rgba[at + 2]]
+    }
+}
+
 impl Scenario {
     fn new(&(name, differs): &Row, window: Window) -> Scenario {
         let adapter = AdapterFacts {
@@ -163,9 +171,8 @@ impl Scenario {
         let status = (!self.starting).then_some(&self.status);
         let (pixels, scale) = self.window;
         let contents = &self.contents;
-        contents
-            .frame(status, &self.options, pixels, scale)
-            .composed()
+        let frame = contents.frame(status, &self.options, pixels, scale);
+        frame.composed(frame.layout().as_ref())
     }
 
     /// Shows it to `show`, frame by frame, until it has come to rest, or in other windows than the first one until

@@ -62,7 +62,7 @@ impl Gpu {
                 it = why
             ))
         };
-        let instance = instance(canvas.map(WindowCanvas::display));
+        let instance = instance(canvas);
         let surface = canvas.map(|canvas| instance.create_surface(canvas.window.clone()));
         let surface = surface.transpose();
         let surface = surface.map_err(|why| no_driver(why.to_string().into()))?;
@@ -189,9 +189,10 @@ fn root_cause(error: &dyn std::error::Error) -> String {
     }
 }
 
-fn instance(display: Option<Box<dyn wgpu::wgt::WgpuHasDisplayHandle>>) -> wgpu::Instance {
+fn instance(canvas: Option<&WindowCanvas>) -> wgpu::Instance {
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
-    descriptor.display = display;
+    // For OpenGL.
+    descriptor.display = canvas.map(|it| Box::new(it.display.clone()) as _);
     descriptor.flags = wgpu::InstanceFlags::empty();
     wgpu::Instance::new(descriptor)
 }
@@ -209,13 +210,6 @@ fn enumerate(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
     adapters
 }
 
-/// What the vertex stage reads of an instance.
-pub(crate) struct InstanceBuffer<'a> {
-    /// Bytes from one to the next.
-    pub(crate) stride: usize,
-    pub(crate) attributes: &'a [wgpu::VertexAttribute],
-}
-
 /// A shader of this source.
 pub(crate) fn shader(device: &wgpu::Device, source: &str) -> wgpu::ShaderModule {
     device.create_shader_module(wgpu::ShaderModuleDescriptor {
@@ -224,13 +218,14 @@ pub(crate) fn shader(device: &wgpu::Device, source: &str) -> wgpu::ShaderModule 
     })
 }
 
-/// Draws a strip of two triangles an instance, from `corner` to the fragment stage of this name.
+/// Draws a strip of two triangles an instance, from `corner` to the fragment stage of this name. Of an
+/// instance the vertex stage reads these attributes; the next one is so many bytes on.
 pub(crate) fn pipeline(
     device: &wgpu::Device,
     shader: &wgpu::ShaderModule,
     fragment: &str,
     groups: &[Option<&wgpu::BindGroupLayout>],
-    instances: &InstanceBuffer<'_>,
+    (stride, attributes): (usize, &[wgpu::VertexAttribute]),
     format: wgpu::TextureFormat,
 ) -> wgpu::RenderPipeline {
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
@@ -246,9 +241,9 @@ pub(crate) fn pipeline(
             entry_point: Some("corner"),
             compilation_options: Default::default(),
             buffers: &[Some(wgpu::VertexBufferLayout {
-                array_stride: instances.stride as u64,
+                array_stride: stride as u64,
                 step_mode: wgpu::VertexStepMode::Instance,
-                attributes: instances.attributes,
+                attributes,
             })],
         },
         primitive: wgpu::PrimitiveState {

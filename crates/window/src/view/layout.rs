@@ -188,8 +188,6 @@ pub(crate) struct LayoutRequest {
     pub side: Option<SidePanel>,
     /// How wide the pane beside the panels and how high the one below them is to be, in points.
     pub panes: [Option<f32>; 2],
-    /// The toolbar; a presentation has none.
-    pub toolbar: bool,
     /// The step of a lecture, this high, below the toolbar if there is one.
     pub lecture: Option<f32>,
     /// A lesson's page, instead of everything.
@@ -251,7 +249,7 @@ pub(crate) fn lay_out(
     layout.dock = dock(&mut rest, scale, pixels_per_point, request.presentation);
     let [room_width, room_height] = points(rest);
     let has_room = room_width >= toolbar::MIN_WIDTH && room_height >= MIN_HEIGHT_WITH_TOOLBAR;
-    if request.toolbar && !request.presentation && has_room {
+    if !request.presentation && has_room {
         layout.toolbar = Some(rest.take_top(px(toolbar::HEIGHT)));
     }
     let most = MAX_LECTURE * room_height;
@@ -457,7 +455,6 @@ mod tests {
     fn beside(side: Option<SidePanel>, lanes: usize) -> LayoutRequest {
         LayoutRequest {
             lanes: Some(lanes),
-            toolbar: true,
             side,
             ..Default::default()
         }

@@ -135,15 +135,13 @@ impl Panels {
                 include_str!("../../../../shaders/quads.wgsl")
             ),
         );
-        let instances = gpu::InstanceBuffer {
-            stride: size_of::<PanelInstance>(),
-            attributes: &wgpu::vertex_attr_array![
-                0 => Float32x4, 1 => Float32x4, 2 => Float32x2, 3 => Float32, 4 => Uint32,
-                5 => Uint32x2, 6 => Float32x2, 7 => Sint32x2, 8 => Float32x3, 9 => Float32x2
-            ],
-        };
+        let attributes = &wgpu::vertex_attr_array![
+            0 => Float32x4, 1 => Float32x4, 2 => Float32x2, 3 => Float32, 4 => Uint32,
+            5 => Uint32x2, 6 => Float32x2, 7 => Sint32x2, 8 => Float32x3, 9 => Float32x2
+        ];
+        let instances = (size_of::<PanelInstance>(), &attributes[..]);
         let pipeline = |entry: &str, groups: &[Option<&wgpu::BindGroupLayout>]| {
-            gpu::pipeline(device, &shader, entry, groups, &instances, format)
+            gpu::pipeline(device, &shader, entry, groups, instances, format)
         };
         let pipelines = [
             pipeline("bits", &[Some(&scene_layout), Some(&layouts[0])]),

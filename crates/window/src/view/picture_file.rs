@@ -33,15 +33,6 @@ impl Image {
             rgba: (0..height).flat_map(row).copied().collect(),
         }
     }
-
-    /// The red, green and blue bytes of a pixel.
-    ///
-    /// # Panics
-    /// If it lies outside.
-    pub fn pixel(&self, x: u32, y: u32) -> [u8; 3] {
-        let at = 4 * (y as usize * self.width as usize + x as usize);
-        [self.rgba[at], self.rgba[at + 1], self.rgba[at + 2]]
-    }
 }
 
 /// Writes a PNG file: what stood there before is replaced, all at once.

@@ -172,30 +172,23 @@ impl Recorder {
         Ok(check_writable(first)?)
     }
 
-    /// Begins a file for pictures of this width and height, or a file for each of them.
+    /// Begins a file for pictures of this width and height, or a file for each of them. A GIF of this name
+    /// is replaced or, where it may not be, gets a number behind the name by the end.
     ///
     /// # Errors
     /// [`ViewError::Refused`] where the name's ending says nothing, [`ViewError::Write`] where nothing
     /// can be written there.
-    pub fn begin(path: &Path, size: [u32; 2]) -> Result<Recorder, ViewError> {
-        if is_gif(path)? {
-            return Recorder::begin_gif(path, SaveTarget::find(path)?, size);
+    pub fn begin(path: &Path, replaces: bool, size: [u32; 2]) -> Result<Recorder, ViewError> {
+        if !is_gif(path)? {
+            check_writable(numbered(path, 1))?;
+            return Recorder::begin_with(path, size, pictures);
         }
-        check_writable(numbered(path, 1))?;
-        Recorder::begin_with(path, size, pictures)
-    }
-
-    /// Begins a GIF of this name; a file that has it by the end is not replaced, but a number comes
-    /// behind the name.
-    ///
-    /// # Errors
-    /// [`ViewError::Write`] where nothing can be written there.
-    pub fn begin_beside(path: &Path, size: [u32; 2]) -> Result<Recorder, ViewError> {
-        Recorder::begin_gif(path, SaveTarget::beside(path.to_owned()), size)
-    }
-
-    fn begin_gif(path: &Path, target: SaveTarget, size: [u32; 2]) -> Result<Recorder, ViewError> {
         let named = path.to_owned();
+        let target = if replaces {
+            SaveTarget::find(path)?
+        } else {
+            SaveTarget::beside(named.clone())
+        };
         let cannot = move |error: io::Error| ViewError::from(SaveError::new(&named, &error));
         let partial = target.create_partial().map_err(&cannot)?;
         let mut gif = Gif::begin(partial.as_file(), size).map_err(&cannot)?;
@@ -443,7 +436,7 @@ mod tests {
         let wanted = folder.path().join("of-now.gif");
         std::fs::write(&wanted, "an older one").unwrap();
         for name in ["of-now-2.gif", "of-now-3.gif"] {
-            let recorder = Recorder::begin_beside(&wanted, [12, 5]).unwrap();
+            let recorder = Recorder::begin(&wanted, false, [12, 5]).unwrap();
             let done = recorded(recorder, 5);
             assert_eq!((&done.path, done.frames), (&folder.path().join(name), 5));
             let mut options = ::gif::DecodeOptions::new();
@@ -462,7 +455,7 @@ mod tests {
     fn numbered_pictures_have_a_file_each_and_the_line_that_makes_a_video() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a film, 100%.png");
-        let done = recorded(Recorder::begin(&path, [12, 5]).unwrap(), 3);
+        let done = recorded(Recorder::begin(&path, true, [12, 5]).unwrap(), 3);
         for number in 1..=3 {
             let mut wanted = Vec::new();
             crate::view::picture_file::encode(&image([12, 5], number - 1), &mut wanted).unwrap();
@@ -481,7 +474,7 @@ mod tests {
     fn what_comes_too_fast_is_left_out_and_never_waited_for() {
         let folder = tempfile::tempdir().unwrap();
         let size = [400, 300];
-        let mut recorder = Recorder::begin(&folder.path().join("a.gif"), size).unwrap();
+        let mut recorder = Recorder::begin(&folder.path().join("a.gif"), true, size).unwrap();
         for frame in 0..60u8 {
             assert!(recorder.offer(image(size, frame), Duration::from_millis(frame.into())));
         }

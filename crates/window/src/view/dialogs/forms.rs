@@ -41,7 +41,7 @@ pub(crate) struct FileDialog {
     /// Why the last try failed.
     why: Option<String>,
     /// Whether a path was entered, and nobody has said yet what came of it.
-    pending: bool,
+    pub(super) pending: bool,
 }
 
 impl FileDialog {
@@ -53,11 +53,6 @@ impl FileDialog {
             why,
             pending: false,
         }
-    }
-
-    /// Whether it waits for what comes of its path.
-    pub(crate) fn is_pending(&self) -> bool {
-        self.pending
     }
 
     /// Says why its path cannot be, and waits for another one.

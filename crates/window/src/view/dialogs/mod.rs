@@ -212,7 +212,7 @@ impl Dialogs {
     /// The field whose path was entered, while it waits for what comes of that.
     pub(crate) fn pending_file(&mut self) -> Option<&mut FileDialog> {
         self.open.iter_mut().find_map(|dialog| match dialog {
-            Dialog::File(file) => Some(file).filter(|file| file.is_pending()),
+            Dialog::File(file) => Some(file).filter(|file| file.pending),
             _ => None,
         })
     }
@@ -220,7 +220,7 @@ impl Dialogs {
     /// Closes that field: its path was good.
     pub(crate) fn close_pending_file(&mut self) {
         self.open
-            .retain(|dialog| !matches!(dialog, Dialog::File(file) if file.is_pending()));
+            .retain(|dialog| !matches!(dialog, Dialog::File(file) if file.pending));
     }
 
     /// Lays out what is open, the topmost last.

@@ -408,11 +408,9 @@ pub(super) const SCREENS: &[Row] = &[
         it.windows = SMALL;
         it.options.presentation = true;
     }),
-    ("interface-large", |it| {
-        it.step_scale(InterfaceScale::larger, 3)
-    }),
+    ("interface-large", |it| it.enlarge(3)),
     ("interface-largest", |it| {
-        it.step_scale(InterfaceScale::larger, 6);
+        it.enlarge(6);
         it.open(menu(Topic::Cells));
     }),
 ];
@@ -448,9 +446,9 @@ impl Scenario {
         self.options.camera.zoom_at(factor, at, size, [700, 700]);
     }
 
-    fn step_scale(&mut self, step: fn(InterfaceScale) -> Option<InterfaceScale>, times: usize) {
-        let scale = &mut self.options.interface_scale;
-        (0..times).for_each(|_| *scale = step(*scale).unwrap());
+    fn enlarge(&mut self, by: i8) {
+        let scale = InterfaceScale::default().larger(by);
+        self.options.interface_scale = scale.expect("a scale of the interface");
     }
 
     /// The ops of a round of all instances were run alone.
