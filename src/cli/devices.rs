@@ -139,7 +139,37 @@ pub(super) fn verify(small: bool, device: DeviceChoice) -> Result<()> {
         engine = engine.name()
     ))?;
     let mut failures = Vec::new();
-    let mut show = |report: Report| show_report(&report, &mut failures);
+    let mut show = |report: Report| {
+        let name = if report.is_split {
+            tr!("{check}, in bands", check = report.name)
+        } else {
+            report.name.to_string()
+        };
+        let outcome = match &report.outcome {
+            Ok(outcome) => outcome,
+            Err(why) => {
+                let left_out = tr!("left out: {why}");
+                return print(&format!("{name:<32} {left_out}"));
+            }
+        };
+        let verdict = if outcome.wrong.is_empty() {
+            "ok"
+        } else {
+            "WRONG"
+        };
+        let took = time_us(report.took.as_secs_f64() * 1e6);
+        print(&format!(
+            "{name:32} {:5} cases  {verdict}  {took:>8}",
+            outcome.cases
+        ))?;
+        for wrong in outcome.wrong.iter().take(5) {
+            print(&format!("    {wrong}"))?;
+        }
+        if let Some(first) = outcome.wrong.first() {
+            failures.push(format!("{name}: {first}"));
+        }
+        Ok(())
+    };
     session::conformance::verify(engine, device, small, &mut show)?;
     if failures.is_empty() {
         return print(tr!("everything agrees with the reference"));
@@ -150,36 +180,4 @@ pub(super) fn verify(small: bool, device: DeviceChoice) -> Result<()> {
         failures.join("; ")
     ))
     .into())
-}
-
-fn show_report(report: &Report, failures: &mut Vec<String>) -> Result<()> {
-    let name = if report.is_split {
-        tr!("{check}, in bands", check = report.name)
-    } else {
-        report.name.to_string()
-    };
-    let outcome = match &report.outcome {
-        Ok(outcome) => outcome,
-        Err(why) => {
-            let left_out = tr!("left out: {why}");
-            return print(&format!("{name:<32} {left_out}"));
-        }
-    };
-    let verdict = if outcome.wrong.is_empty() {
-        "ok"
-    } else {
-        "WRONG"
-    };
-    let took = time_us(report.took.as_secs_f64() * 1e6);
-    print(&format!(
-        "{name:32} {:5} cases  {verdict}  {took:>8}",
-        outcome.cases
-    ))?;
-    for wrong in outcome.wrong.iter().take(5) {
-        print(&format!("    {wrong}"))?;
-    }
-    if let Some(first) = outcome.wrong.first() {
-        failures.push(format!("{name}: {first}"));
-    }
-    Ok(())
 }

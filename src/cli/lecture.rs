@@ -61,7 +61,11 @@ const SIZE_ON_CPU: &str = "size-on-cpu";
 /// Gives, checks or rehearses a lecture; a size that is asked for stays in every step.
 pub(super) fn main(arguments: &LectureArguments) -> Result<()> {
     match &arguments.what {
-        Some(LectureCommand::Check { lecture }) => check(lecture),
+        Some(LectureCommand::Check { lecture }) => {
+            let lecture = read(lecture, &plain(DeviceChoice::Cpu))?.0;
+            let count = lecture.steps.len();
+            print(&tr!("{lecture}: {count} steps", lecture = lecture.title))
+        }
         Some(LectureCommand::Rehearse { lecture, device }) => rehearse(lecture, *device),
         None => start(arguments),
     }
@@ -76,12 +80,6 @@ pub(super) fn shipped(device: DeviceChoice) -> Result<Vec<Lecture>> {
 /// The same for a list that a front end shows: none where they have no room in memory.
 pub(super) fn for_a_list() -> Vec<Lecture> {
     shipped(DeviceChoice::Auto).unwrap_or_default()
-}
-
-fn check(path: &Path) -> Result<()> {
-    let lecture = read(path, &plain(DeviceChoice::Cpu))?.0;
-    let count = lecture.steps.len();
-    print(&tr!("{lecture}: {count} steps", lecture = lecture.title))
 }
 
 fn start(arguments: &LectureArguments) -> Result<()> {

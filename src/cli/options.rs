@@ -328,7 +328,7 @@ impl SwitchArguments {
 pub(super) struct LookArguments {
     /// The colours of cells and interface
     #[arg(long, value_name = "NAME", default_value = "hues",
-          value_parser = PossibleValuesParser::new(theme_names()))]
+          value_parser = PossibleValuesParser::new((0..theme::COUNT).map(|n| theme::theme(n).name)))]
     pub theme: String,
     /// Colour cells by state (alive or dead), by age, or by history (age, and how long ago a dead cell
     /// was alive) [default: history, or state if pictures do not have every cell]
@@ -375,10 +375,6 @@ impl TimeArguments {
             history_bytes: self.history_memory << 20,
         }
     }
-}
-
-fn theme_names() -> Vec<&'static str> {
-    (0..theme::COUNT).map(|n| theme::theme(n).name).collect()
 }
 
 /// Options of the window and the picture.

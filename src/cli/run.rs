@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use serde_json::json;
 
-use super::options::{Common, RunArguments};
+use super::options::RunArguments;
 use super::text::{Interrupted, print, print_json, refuse, say, write_over};
 use engine::{Engine, EngineError, Transfer};
 use lang::tr;
@@ -49,15 +49,6 @@ const EXPECTED_COPY_RATE: f64 = 2e9;
 /// with such lattices needs them ([`Sim::new`]).
 const COPIES: u64 = 3;
 
-/// The options of what is stepped. What is traced is a window's rounds; otherwise `run` chooses what
-/// is left open.
-fn common(arguments: &RunArguments) -> Common {
-    match arguments.trace {
-        Some(_) => arguments.common.clone(),
-        None => arguments.common.open(),
-    }
-}
-
 pub(super) fn main(arguments: &RunArguments) -> Result<()> {
     if arguments.common.switches.transfer == TransferChoice::View {
         return refuse("run draws nothing, so there is no view; use --transfer bits or i32");
@@ -65,14 +56,18 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
     if arguments.common.device == DeviceChoice::Recorded {
         return refuse("run measures, and recorded rounds are only shown; use --device cpu");
     }
-    let setup = common(arguments).setup()?;
+    // What is traced is a window's rounds; otherwise `run` chooses what is left open.
+    let setup = match arguments.trace {
+        Some(_) => arguments.common.setup()?,
+        None => arguments.common.open().setup()?,
+    };
     if let Some(folder) = &arguments.save {
         std::fs::create_dir_all(folder).map_err(|error| SaveError::new(folder, &error))?;
     }
     let waiting = Waiting::start(tr!("its start"));
     let mut run = Run::start(setup, arguments)?;
     if arguments.generations > 0 {
-        waiting.step();
+        waiting.state().is_stepping = true; // Ctrl+C ends it after the round in flight from now on
     }
     let setup = &run.present().setup;
     tracing::debug!(
@@ -119,7 +114,7 @@ fn finish(run: &mut Run, stepping: &mut Stepping) -> Result<(Duration, Vec<u64>)
                 traced.pop_front();
             }
         }
-        waiting.is_interrupted()
+        waiting.state().interrupted.is_some()
     })?;
     let took = progress.began.elapsed();
     progress.clear();
@@ -266,12 +261,6 @@ fn report(run: &Run, took: Duration, population: &[u64]) -> Result<()> {
         all = grouped(arguments.generations)
     ))
     .into())
-}
-
-/// The file of an instance in this folder, with as many digits as the last one needs.
-fn rle_file(folder: &Path, instance: usize, instances: usize) -> PathBuf {
-    let digits = (instances - 1).to_string().len().max(3);
-    folder.join(format!("{instance:0digits$}.rle"))
 }
 
 /// The names of the devices in use.
@@ -562,8 +551,10 @@ fn save_all(
         generation,
         notes: &Notes::default(),
     };
+    // As many as the last one needs.
+    let digits = (setup.instances - 1).to_string().len().max(3);
     for i in 0..setup.instances {
-        let path = rle_file(folder, i, setup.instances);
+        let path = folder.join(format!("{i:0digits$}.rle"));
         let mut lost = None;
         let saved = write_atomically(&path, |out| {
             let mut file = rle::RowWriter::begin(head, out)?;
@@ -607,8 +598,8 @@ struct State {
 }
 
 impl Waiting {
-    /// Begins to watch how long the device takes. Until [`step`](Self::step), Ctrl+C ends the run at
-    /// once.
+    /// Begins to watch how long the device takes. Ctrl+C ends the run at once until it steps, after the round
+    /// in flight from then on; a second one does not wait for it.
     fn start(what: &'static str) -> Waiting {
         let waiting = Waiting(Arc::new(Mutex::new(State {
             what,
@@ -634,17 +625,6 @@ impl Waiting {
     fn next(&self, what: &'static str) {
         let mut state = self.state();
         (state.what, state.since, state.is_said) = (what, Instant::now(), false);
-    }
-
-    /// Has Ctrl+C end the run after the round in flight from now on. A second one does not wait for
-    /// it.
-    fn step(&self) {
-        self.state().is_stepping = true;
-    }
-
-    /// Whether Ctrl+C has come.
-    fn is_interrupted(&self) -> bool {
-        self.state().interrupted.is_some()
     }
 
     fn interrupt(&self) {

@@ -165,13 +165,8 @@ pub(super) fn cancelled() -> Arc<AtomicBool> {
 /// What an error says, with what it was about before it.
 pub(super) fn in_words(error: &anyhow::Error) -> String {
     let said = error.chain().map(|cause| {
-        if let Some(WindowError::Session(error)) = cause.downcast_ref() {
-            in_words(error)
-        } else if let Some(error) = cause.downcast_ref::<io::Error>() {
-            system_reason(error)
-        } else {
-            cause.to_string()
-        }
+        let of_system = cause.downcast_ref::<io::Error>();
+        of_system.map_or_else(|| cause.to_string(), system_reason)
     });
     said.collect::<Vec<_>>().join(": ")
 }
@@ -203,12 +198,8 @@ pub(super) fn exit_code(error: &anyhow::Error) -> ExitCode {
             })
         } else if let Some(error) = cause.downcast_ref::<ViewError>() {
             Some(error.exit_code())
-        } else if let Some(error @ (WindowError::View(_) | WindowError::NoMonitor { .. })) =
-            cause.downcast_ref::<WindowError>()
-        {
-            Some(error.exit_code())
         } else {
-            None
+            cause.downcast_ref().map(WindowError::exit_code)
         }
     });
     ExitCode::from(code.unwrap_or(3)) // a display, a library, a device

@@ -51,6 +51,7 @@ pub(super) fn main(
         Display::Terminal => return in_terminal(setup, file, window, (lecture, lectures), None),
         Display::Auto | Display::Window => {}
     }
+    let device = setup.device;
     let kernel = common.kernel_file.iter().map(|path| (Code::Kernel, path));
     let round = common.switches.round.iter().map(|path| (Code::Round, path));
     let code = kernel.chain(round).map(|(code, path)| (code, path.clone()));
@@ -68,11 +69,9 @@ pub(super) fn main(
         lectures: lectures.clone(),
         code: code.collect(),
         kernel_process: || itself(&["kernel", "serve"]),
-        announce: Some(match setup.device {
-            DeviceChoice::Auto => |status, drawing| announce(status, drawing, DeviceChoice::Auto),
-            _ => |status, drawing| announce(status, drawing, DeviceChoice::Cpu),
-        }),
-        ..Default::default()
+        announce: Some(Box::new(move |status, drawing| {
+            announce(status, drawing, device)
+        })),
     };
     let (new, saved) = (setup.clone(), file.clone());
     match ::window::run(move |wake| start(new, saved, wake, None), options) {

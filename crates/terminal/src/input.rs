@@ -89,7 +89,7 @@ impl TerminalApp {
             return;
         }
         let (Ok(said) | Err(said)) = self.place_pattern(text);
-        self.show_notice(said);
+        self.app.show_notice(said);
     }
 
     /// Places a pattern in the middle of the selected panel; returns what to say of it.

@@ -29,7 +29,7 @@ pub use guard::{LogWriter, has_hung_up, is_foreground, takes_escape_codes};
 use ui::pacing::{FrameRate, Pacer};
 
 use guard::Guard;
-use lang::{Message, tr};
+use lang::tr;
 use session::Session;
 use style::ColourDepth;
 use ui::{App, EmergencySave, Lecture, LectureOptions, Screen, Timeline, ViewOptions, Wake};
@@ -160,10 +160,9 @@ impl TerminalApp {
             let Some(status) = self.app.status() else {
                 return Ok(());
             };
-            if let (Some(why), true) = (
-                status.gives_up(),
-                self.is_limited() && !status.clock.finished,
-            ) {
+            let is_limited = self.options.limited || self.options.frames.is_some();
+            let why = status.gives_up();
+            if let Some(why) = why.filter(|_| is_limited && !status.clock.finished) {
                 return Err(TerminalError::Session(anyhow::anyhow!("{why}")));
             }
             let through = self.options.frames.is_some_and(|most| self.frames >= most);
@@ -177,10 +176,6 @@ impl TerminalApp {
             });
             self.read(rest.min(POLL_INTERVAL))?;
         }
-    }
-
-    fn is_limited(&self) -> bool {
-        self.options.limited || self.options.frames.is_some()
     }
 
     /// Does what was typed meanwhile.
@@ -223,11 +218,6 @@ impl TerminalApp {
         self.frames += 1;
         tracing::trace!("frame {} written in {took:?}", self.frames);
         Ok(())
-    }
-
-    fn show_notice(&mut self, notice: impl Into<Message>) {
-        self.app.show_notice(notice);
-        self.pacer.request_frame();
     }
 }
 

@@ -139,17 +139,14 @@ fn measure(setup: &Setup, run: Duration) -> Result<[Measured; 2]> {
     let mut instances = Sim::new(open_engine(setup.device)?, setup, 1)?;
     let own = measure_plan(&mut instances, setup, &Requested::NOTHING, run)?;
     let fastest = best_other(&own.setting, &mut instances, setup, run)?;
-    let best = measure_plan(&mut instances, setup, &requesting(&fastest), run)?;
-    Ok([own, best])
-}
-
-fn requesting(setting: &Setting) -> Requested {
-    Requested {
-        kernel: Some(setting.kernel),
-        streams: Some(setting.switches.streams),
-        graphs: Some(setting.switches.graphs),
+    let requested = Requested {
+        kernel: Some(fastest.kernel),
+        streams: Some(fastest.switches.streams),
+        graphs: Some(fastest.switches.graphs),
         ..Requested::NOTHING
-    }
+    };
+    let best = measure_plan(&mut instances, setup, &requested, run)?;
+    Ok([own, best])
 }
 
 /// Enters the plan for a request, and measures.

@@ -35,13 +35,13 @@ const RUNS: usize = 5;
 /// How long a run takes at least.
 const RUN: Duration = Duration::from_millis(250);
 
-/// The lectures that come with the program.
-type ShippedLectures = fn(DeviceChoice) -> Result<Vec<Lecture>>;
-
 /// Says how far a measurement is.
 type Tell<'a> = &'a dyn Fn(&str) -> Result<()>;
 
-pub(super) fn main(arguments: &BenchArguments, shipped: ShippedLectures) -> Result<()> {
+pub(super) fn main(
+    arguments: &BenchArguments,
+    shipped: fn(DeviceChoice) -> Result<Vec<Lecture>>,
+) -> Result<()> {
     let (device, small) = (arguments.device, arguments.small);
     let adapter = arguments.adapter.as_deref();
     if arguments.is_recording() {
@@ -58,7 +58,7 @@ pub(super) fn main(arguments: &BenchArguments, shipped: ShippedLectures) -> Resu
     } else {
         &print_text
     };
-    tell(&record.title())?;
+    tell(&record.origin.title(&record.device))?;
     let is_wanted =
         |name: &&str| arguments.names.is_empty() || arguments.names.iter().any(|it| it == name);
     for name in TABLES.into_iter().filter(is_wanted) {
@@ -143,6 +143,19 @@ pub(super) fn compare(
         kernel,
         ..before.with_switches(switches)
     };
+    // Pictures of all lattices, as cells if the setting wants those.
+    let picture = |setting: &Setting| {
+        let wants_cells = setting.switches.transfer == TransferChoice::Cells;
+        let is_of_cells = wants_cells && setting.kernel.layout == Layout::I32;
+        PicturePlan {
+            transfer: if is_of_cells {
+                Transfer::Cells
+            } else {
+                Transfer::Bits
+            },
+            ..PicturePlan::BITS
+        }
+    };
     let shares = [before, &after].map(|setting| sim.all(setting, Some(picture(setting))));
     sim.finish()?;
     sim.ensure(&shares)?;
@@ -161,20 +174,6 @@ pub(super) fn compare(
         })
     })?;
     Ok(executor)
-}
-
-/// Pictures of all lattices, as cells if the setting wants those.
-fn picture(setting: &Setting) -> PicturePlan {
-    let is_of_cells =
-        setting.switches.transfer == TransferChoice::Cells && setting.kernel.layout == Layout::I32;
-    PicturePlan {
-        transfer: if is_of_cells {
-            Transfer::Cells
-        } else {
-            Transfer::Bits
-        },
-        ..PicturePlan::BITS
-    }
 }
 
 /// Makes the rounds that an executor asks for, each by `round`, until it is done.
@@ -352,11 +351,6 @@ impl Record {
             tables: Vec::new(),
             ladder: None,
         })
-    }
-
-    /// Where and with what.
-    pub fn title(&self) -> String {
-        self.origin.title(&self.device)
     }
 
     /// Adds a table that this run measured.
