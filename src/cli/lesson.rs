@@ -5,8 +5,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use super::options::LessonArguments;
-use super::text::{CheckFailed, columns, print, print_json, print_text, say};
+use serde_json::Value;
+
+use super::options::{LessonArguments, LessonCommand};
+use super::round::write_new;
+use super::text::{BadArguments, CheckFailed, columns, print, print_json, print_text, refuse, say};
 use lang::tr;
 use lesson::Speedup;
 use lesson::{Group, LESSONS, Lesson, LessonError, Outcome, PartOutcome};
@@ -14,20 +17,46 @@ use session::finding_in_words;
 use window::picture_file::{Image, write_png};
 
 pub(super) fn main(arguments: &LessonArguments) -> Result<()> {
+    match &arguments.what {
+        Some(LessonCommand::Check { file }) => {
+            let lesson = open(file)?;
+            return print(&tr!(
+                "{lesson}: {count} parts",
+                lesson = lesson.name,
+                count = lesson.parts.len()
+            ));
+        }
+        Some(LessonCommand::New { file, from }) => {
+            write_new(file, lesson::shipped_file(from))?;
+            return print(&tr!(
+                "{file}: a copy of the lesson {from}",
+                file = file.display()
+            ));
+        }
+        None => (),
+    }
     let Some(name) = &arguments.name else {
         return list();
     };
-    if arguments.child {
+    if arguments.child
+        && let Some(lesson) = lesson::find(name)
+    {
         let (mut requests, mut answers) = (std::io::stdin().lock(), std::io::stdout().lock());
         let device = arguments.device;
-        return lesson::serve_connections(device, &mut requests, &mut answers).map_err(unwrapped);
+        return lesson::serve_connections(lesson, device, &mut requests, &mut answers)
+            .map_err(unwrapped);
     }
     if let Some(path) = &arguments.picture {
         life::check_writable(path)?;
     }
     let all = name == "all";
+    let lessons: Vec<&'static Lesson> = match lesson::find(name) {
+        Some(lesson) => vec![lesson],
+        None if all => LESSONS.iter().collect(),
+        None => vec![open(Path::new(name))?],
+    };
     let mut outcomes = Vec::new();
-    for lesson in LESSONS.iter().filter(|it| all || it.name == *name) {
+    for lesson in lessons {
         let outcome = run(lesson, arguments)?;
         if let Some(path) = &arguments.picture {
             save(&outcome, path, all)?;
@@ -35,13 +64,9 @@ pub(super) fn main(arguments: &LessonArguments) -> Result<()> {
         outcomes.push(outcome);
     }
     if arguments.json {
-        // What only pages show.
-        for part in outcomes.iter_mut().flat_map(|it| &mut it.parts) {
-            (part.interval_ms, part.trace) = (None, None);
-        }
         match (all, &outcomes[..]) {
-            (false, [one]) => print_json(one)?,
-            _ => print_json(&outcomes)?,
+            (false, [one]) => print_json(&in_json(one)?)?,
+            _ => print_json(&outcomes.iter().map(in_json).collect::<Result<Vec<_>>>()?)?,
         }
     }
     let failed: Vec<String> = outcomes
@@ -55,6 +80,38 @@ pub(super) fn main(arguments: &LessonArguments) -> Result<()> {
         return Ok(());
     }
     Err(CheckFailed(tr!("failed: {}", failed.join("; "))).into())
+}
+
+/// Reads a lesson's file.
+fn open(path: &Path) -> Result<&'static Lesson> {
+    if !path.exists() {
+        let names = LESSONS.iter().map(|it| (it.name.to_owned(), it.name));
+        let name = path.to_string_lossy();
+        return refuse(match life::nearest(&name, names) {
+            Some(near) => tr!("there is no lesson or file '{name}'; did you mean {near}?"),
+            None => {
+                tr!("there is no lesson or file '{name}'; 'lifestreams lesson' lists the lessons")
+            }
+        });
+    }
+    Lesson::open(path).map_err(|fault| {
+        let place = fault.place.map(|it| format!(":{}:{}", it.line, it.column));
+        let place = place.unwrap_or_default();
+        BadArguments(format!("{}{place}: {}", path.display(), fault.message)).into()
+    })
+}
+
+/// An outcome, with the ops of its rounds instead of what only pages show.
+fn in_json(outcome: &Outcome) -> Result<Value> {
+    let mut json = serde_json::to_value(outcome)?;
+    for (part, of) in outcome.parts.iter().enumerate() {
+        let json = &mut json["parts"][part];
+        json["ops"] = serde_json::to_value(of.ops())?;
+        if let Some(fields) = json.as_object_mut() {
+            fields.retain(|name, _| name != "interval_ms" && name != "trace");
+        }
+    }
+    Ok(json)
 }
 
 /// So that the exit code is that of what went wrong beneath.
@@ -98,7 +155,7 @@ fn run(lesson: &'static Lesson, arguments: &LessonArguments) -> Result<Outcome> 
         format!("{}\n", lang::text(lesson.intro)),
         format!("? {}", lang::text(lesson.question)),
     ];
-    let choices = (1..).zip(lesson.choices.in_words());
+    let choices = (1..).zip(lesson.choices_in_words());
     lines.extend(choices.map(|(number, choice)| format!("  {number}  {choice}")));
     lines.push(String::new());
     tell(lines)?;
@@ -162,6 +219,8 @@ fn part_lines(part: &PartOutcome) -> Vec<String> {
         let value = format!("{:>9} {}", figure.digits(), figure.unit);
         vec![figure.name(), value]
     });
+    let ops = part.ops();
+    let rows = rows.chain(ops.iter().map(|it| vec![it.name(), it.in_words()]));
     let figures = columns(&rows.collect::<Vec<_>>()).into_iter();
     let figures = figures.map(|line| format!("  {line}"));
     let title = std::iter::once(lang::text(part.title).to_owned());

@@ -511,10 +511,13 @@ pub(super) enum Shown {
 
 /// Options of `lesson`.
 #[derive(Args, Clone, Debug)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(super) struct LessonArguments {
-    /// Which lesson, or `all`
-    #[arg(value_parser = PossibleValuesParser::new(
-        ["all"].into_iter().chain(LESSONS.iter().map(|lesson| lesson.name))))]
+    /// What to do instead of running one
+    #[command(subcommand)]
+    pub what: Option<LessonCommand>,
+    /// Which lesson: a name, a file, or `all`
+    #[arg(value_name = "LESSON")]
     pub name: Option<String>,
     /// Compute device: auto, cpu, cuda, cuda:I, or recorded: show what was recorded on a GPU
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
@@ -528,6 +531,27 @@ pub(super) struct LessonArguments {
     /// Measure for the parent process
     #[arg(long, hide = true)]
     pub child: bool,
+}
+
+/// What `lesson` does beside running one.
+#[derive(Subcommand, Clone, Debug)]
+pub(super) enum LessonCommand {
+    /// Check a lesson's file
+    Check {
+        /// The lesson's file
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+    /// Write a lesson to begin with
+    New {
+        /// A new file
+        #[arg(value_name = "FILE", default_value = "lesson.toml")]
+        file: PathBuf,
+        /// The lesson that it is a copy of
+        #[arg(long, value_name = "NAME", default_value = "pinned", value_parser = PossibleValuesParser::new(
+            LESSONS.iter().map(|lesson| lesson.name)))]
+        from: String,
+    },
 }
 
 /// Options of `lecture`.
@@ -855,7 +879,6 @@ mod tests {
             ("--presentation oof", "'off'"),
             ("--lang eng", "'en'"),
             ("snapshot -o a.png --lesson prioritys", "'priorities'"),
-            ("lesson prioritys", "'priorities'"),
             ("bench ladde", "'ladder'"),
             ("completions bsh", "'bash'"),
             ("run -g 1 --rule hello", "hello | write it as B3/S23"),
@@ -880,7 +903,6 @@ mod tests {
             ("snapshot -o a.png --scale 0", "'0' | from 0.5 to 4"),
             ("--pace fast", "fast | take a number of rounds per second, unthrottled or max"),
             ("completions tcsh", "tcsh | bash"),
-            ("lesson nope", "'nope' | multi-kernel-streams | barrier"),
             ("exercise start 11", "overlap, order, race"),
         ];
         for (line, said) in rows {

@@ -255,24 +255,6 @@ mod catalogue_tests {
         for kernel in &engine::kernels::KERNELS {
             texts.insert(kernel.title.into());
         }
-        for lesson in lesson::LESSONS {
-            texts.extend([lesson.title, lesson.intro, lesson.question].map(str::to_owned));
-            if let lesson::Choices::Words { choices, .. } = lesson.choices {
-                texts.extend(choices.iter().map(|choice| (*choice).to_owned()));
-            }
-            texts.extend(lesson.parts.iter().map(|part| part.title.to_owned()));
-            for it in lesson.compared {
-                texts.extend([it.label, it.faster, it.none, it.slower].map(str::to_owned));
-            }
-            if let Some(missing) = lesson.missing_on_cpu {
-                let on_cpu = missing.on_cpu.into_iter().flatten();
-                let all = [missing.what, missing.on_gpu].into_iter().chain(on_cpu);
-                texts.extend(all.map(str::to_owned));
-            }
-            if let lesson::Closing::Text(text) = lesson.closing {
-                texts.insert(text.into());
-            }
-        }
         for exercise in lesson::EXERCISES {
             texts.insert(exercise.title.into());
             texts.extend(exercise.text.iter().map(|text| (*text).to_owned()));

@@ -9,7 +9,7 @@ use crate::common::{Running, TIMEOUT, command, hold, lifestreams, names, scratch
 /// What is started in the place of a documented line, if not that itself: with a file's name for FILE,
 /// without a display, and with less to measure.
 #[rustfmt::skip]
-const INSTEAD: [(&str, &str); 21] = [
+const INSTEAD: [(&str, &str); 24] = [
     ("", "--display none --rounds 1"),
     ("--device cuda --instances 1 --size 65536",
      "--device cuda --instances 1 --size 65536 --display none --rounds 1"),
@@ -30,6 +30,9 @@ const INSTEAD: [(&str, &str); 21] = [
     ("lecture check FILE", "lecture check lecture.toml"),
     ("lecture rehearse FILE", "lecture rehearse lecture.toml --device cpu"),
     ("lesson NAME", "lesson pinned"),
+    ("lesson <COMMAND>", "lesson --help"),
+    ("lesson mine.toml", "lesson mine.toml --device cpu"),
+    ("lesson new mine.toml --from pinned", "lesson new other.toml --from pinned"),
     ("round check FILE", "round check round.rhai"),
     ("verify", "verify --small"),
 ];
@@ -130,6 +133,7 @@ fn every_documented_command_line_starts() {
     started.sort_by_key(|it| !it.contains(" new") && !it.contains(" next"));
     let lecture = "title = \"One\"\n[[step]]\ntext = \"One\"\n";
     fs::write(folder.join("lecture.toml"), lecture).unwrap();
+    fs::write(folder.join("mine.toml"), lesson::shipped_file("pinned")).unwrap();
     fs::create_dir(folder.join("out")).unwrap();
     let mut failed = Vec::new();
     for (at, line) in started.into_iter().enumerate() {

@@ -24,6 +24,18 @@ impl BufferKernel {
         }
     }
 
+    /// The types of what it takes: `array, i32, u64`.
+    pub fn parameters_in_words(&self) -> String {
+        let types = self.parameters.iter().map(|it| match it {
+            Buffer => "array",
+            I32 => "i32",
+            U32 => "u32",
+            U64 => "u64",
+            F32 => "f32",
+        });
+        types.collect::<Vec<_>>().join(", ")
+    }
+
     /// Its function.
     pub(crate) fn function(&self) -> Function {
         Function {

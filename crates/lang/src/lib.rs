@@ -17,12 +17,11 @@ mod tests;
 
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::ops::Deref;
-use std::sync::Arc;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 /// A language of the interface.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, clap::ValueEnum)]
@@ -99,6 +98,15 @@ pub fn english(said: impl fmt::Display) -> String {
 
 static CHINESE: OnceLock<HashMap<String, String>> = OnceLock::new();
 
+/// What files brought along beside the catalogue.
+static ADDED: RwLock<BTreeMap<&str, &str>> = RwLock::new(BTreeMap::new());
+
+/// Adds the Chinese of a text, for as long as the program runs.
+pub fn add_chinese(english: &'static str, chinese: String) {
+    let mut added = ADDED.write().unwrap_or_else(PoisonError::into_inner);
+    added.entry(english).or_insert(chinese.leak());
+}
+
 /// Installs the Chinese catalogue, a TOML table from English to Chinese. The program does this before
 /// it says anything, so that a changed sentence rebuilds the program and not the crates that it is
 /// made of. A second catalogue is ignored.
@@ -116,7 +124,17 @@ pub fn install_catalogue(toml: &str) {
 pub fn translated(english: &str) -> Option<&'static str> {
     match language() {
         Language::English => None,
-        Language::Chinese => CHINESE.get()?.get(english).map(String::as_str),
+        Language::Chinese => {
+            let known = CHINESE.get().and_then(|it| it.get(english));
+            let added = || {
+                ADDED
+                    .read()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .get(english)
+                    .copied()
+            };
+            known.map(String::as_str).or_else(added)
+        }
     }
 }
 

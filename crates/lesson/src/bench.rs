@@ -3,12 +3,12 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
-use super::{Result, SweepSetup, data};
-use engine::kernels::Launch;
+use super::{Result, SweepSetup};
+use crate::file::Constants;
 use engine::{
-    Argument, BufferId, BufferKernel, BufferLaunch, BufferLocation, BufferOffset, BufferOp,
-    Completion, Cut, DeviceId, DeviceInfo, Engine, EngineError, HostMemory, IssuedStep, Nanos, Op,
-    Program, RunId, Span, SplitEngine, Step, StreamId, StreamKind, StreamSpec,
+    BufferId, BufferLocation, BufferOp, Completion, Cut, DeviceId, DeviceInfo, Engine, EngineError,
+    HostMemory, IssuedStep, Nanos, Op, Program, RunId, Span, SplitEngine, Step, StreamId,
+    StreamKind, StreamSpec,
 };
 use life::Size;
 use session::instances::open_engine;
@@ -26,10 +26,10 @@ pub struct Bench {
     pub info: DeviceInfo,
     /// The places of the buffers made.
     places: HashMap<BufferId, BufferLocation>,
-    /// Buffers that parts share, by their number, size and place: on the device, if in no host memory.
-    shared: HashMap<(usize, usize, Option<HostMemory>), BufferId>,
     /// Numbers that one part stores for later parts, by name.
     pub(crate) kept: HashMap<&'static str, f64>,
+    /// The size of its lattices; of one cell where there are none.
+    pub(crate) lattice: Size,
     /// What the rounds of a sweep step now; `None` in lessons without a sweep.
     pub(crate) sweep: Option<SweepSetup>,
 }
@@ -47,8 +47,6 @@ pub(crate) struct Started {
 /// A program that has run.
 #[derive(Default)]
 pub struct Ran {
-    /// How long it took to do what is done before it, in milliseconds.
-    pub(crate) before_ms: f64,
     /// How long the host was inside the call.
     pub(crate) call_ms: f64,
     /// How long until everything was done.
@@ -71,6 +69,8 @@ impl Ran {
         self.spans.extend(later.spans.into_iter().map(moved));
         self.host.extend(later.host.into_iter().map(moved));
         self.issued.extend(later.issued);
+        self.call_ms += later.call_ms;
+        self.wall_ms += later.wall_ms;
     }
 
     fn span(&self, step: usize) -> Option<&Span> {
@@ -115,8 +115,8 @@ impl Bench {
             info: engine.devices()[0].clone(),
             engine: Some(engine),
             places: HashMap::new(),
-            shared: HashMap::new(),
             kept: HashMap::new(),
+            lattice: Size::new(1, 1).expect("the smallest lattice"),
             sweep: None,
         })
     }
@@ -128,7 +128,6 @@ impl Bench {
             engine: None,
             info: self.info.clone(),
             places: HashMap::new(),
-            shared: HashMap::new(),
             kept: self.kept.clone(),
             ..*self
         }
@@ -178,7 +177,6 @@ impl Bench {
     /// Gives back what a part had in memory.
     pub fn clear(&mut self) -> Result<()> {
         self.places.clear();
-        self.shared.clear();
         match &mut self.engine {
             Some(engine) => Ok(engine.drop_buffers()?),
             None => Ok(()),
@@ -223,25 +221,6 @@ impl Bench {
         Ok(buffer)
     }
 
-    /// A buffer that every part gets that asks for this number, size and place: parts are never
-    /// measured at once, and large buffers are not wanted several times. Without a kind of host memory,
-    /// it is on the device.
-    pub(crate) fn shared_buffer(
-        &mut self,
-        number: usize,
-        bytes: usize,
-        host: Option<HostMemory>,
-    ) -> Result<BufferId> {
-        let key = (number, bytes, host);
-        if let Some(&known) = self.shared.get(&key) {
-            return Ok(known);
-        }
-        let place = host.map_or(BufferLocation::Device, BufferLocation::Host);
-        let buffer = self.buffer_in(DEVICE, bytes, place)?;
-        self.shared.insert(key, buffer);
-        Ok(buffer)
-    }
-
     /// Hands over the words of a buffer on the host.
     pub fn access(&mut self, buffer: BufferId, look: &mut dyn FnMut(&mut [u32])) -> Result<()> {
         Ok(self.engine()?.access(buffer, look)?)
@@ -260,28 +239,39 @@ impl Bench {
         self.finish(started)
     }
 
-    /// Fills an array on the host with [random floats](data::fill_floats).
-    pub(crate) fn fill_floats(&mut self, array: BufferId, seed: u64) -> Result<()> {
-        self.access(array, &mut |words| data::fill_floats(words, seed))
+    /// Runs a program, or the graph that it is, and waits for it.
+    pub(crate) fn run_as(&mut self, program: &Program, as_graph: bool) -> Result<Ran> {
+        if !as_graph {
+            return self.run(program);
+        }
+        let prepared = self.engine()?.prepare(program)?;
+        let started = self.begin(&mut |engine| engine.replay(prepared))?;
+        let ran = self.finish(started)?;
+        self.engine()?.release(prepared);
+        Ok(ran)
     }
 
-    /// Makes the number anew that the last run made infinite.
-    pub(crate) fn plant(&mut self, array: BufferId, seed: u64) -> Result<()> {
-        self.access(array, &mut |words| data::plant(words, seed))
-    }
-
-    /// Whether an array on the host [is what `scale` makes of them](data::is_scaled).
-    pub(crate) fn is_scaled(&mut self, array: BufferId, seed: u64) -> Result<bool> {
-        let mut right = false;
-        self.access(array, &mut |words| right = data::is_scaled(words, seed))?;
-        Ok(right)
+    /// What scripts know of the device.
+    pub(crate) fn constants(&self) -> Constants {
+        Constants {
+            is_cpu: self.is_cpu(),
+            sms: self.info.sm_count,
+            times: self.kept.get("times").map_or(1, |times| *times as i64),
+        }
     }
 
     /// Starts a program.
     pub(crate) fn start(&mut self, program: &Program) -> Result<Started> {
+        self.begin(&mut |engine| engine.submit(program))
+    }
+
+    fn begin(
+        &mut self,
+        submit: &mut dyn FnMut(&mut dyn Engine) -> Result<RunId, EngineError>,
+    ) -> Result<Started> {
         let engine = self.engine()?;
         let began = Instant::now();
-        let run = engine.submit(program)?;
+        let run = submit(engine)?;
         let call_ms = ms_since(began);
         Ok(Started {
             run,
@@ -312,7 +302,6 @@ impl Bench {
                         spans,
                         host,
                         issued,
-                        ..Ran::default()
                     });
                 }
             }
@@ -322,9 +311,9 @@ impl Bench {
 
     /// What a timed program did, for the timeline; its streams are numbered from 0.
     pub fn timed_round(&self, program: &Program, ran: Ran) -> TimedRound {
-        let one = Size::new(1, 1).expect("the smallest lattice");
         let steps: Vec<(&Step, Size, Option<u16>)> = if ran.issued.is_empty() {
-            program.steps.iter().map(|step| (step, one, None)).collect()
+            let all = program.steps.iter();
+            all.map(|step| (step, self.lattice, None)).collect()
         } else {
             let issued = ran.issued.iter();
             issued
@@ -380,39 +369,4 @@ impl Bench {
 /// Milliseconds since then.
 pub(crate) fn ms_since(began: Instant) -> f64 {
     began.elapsed().as_secs_f64() * 1e3
-}
-
-/// A copy from the start of one buffer to the start of another.
-pub(crate) fn copy(from: BufferId, to: BufferId, bytes: usize) -> Op {
-    copy_between(place(from, 0), place(to, 0), bytes)
-}
-
-/// A copy from one place to another.
-pub(crate) fn copy_between(from: BufferOffset, to: BufferOffset, bytes: usize) -> Op {
-    BufferOp::Copy { from, to, bytes }.into()
-}
-
-/// This many bytes into a buffer.
-pub(crate) fn place(buffer: BufferId, offset: usize) -> BufferOffset {
-    BufferOffset { buffer, offset }
-}
-
-/// A launch of `grid` blocks of `block` threads.
-pub(crate) fn call(
-    kernel: &'static BufferKernel,
-    grid: u32,
-    block: u32,
-    arguments: impl Into<Vec<Argument>>,
-) -> Op {
-    BufferOp::Launch(BufferLaunch {
-        kernel,
-        shape: Launch::in_row(grid, block),
-        arguments: arguments.into(),
-    })
-    .into()
-}
-
-/// The start of a buffer, as an argument.
-pub(crate) fn at(buffer: BufferId) -> Argument {
-    Argument::Buffer(place(buffer, 0))
 }

@@ -11,11 +11,6 @@ const LARGEST: u32 = f32::MAX.to_bits();
 /// overflows when it is doubled, so that the result shows whether the kernel ran.
 pub(super) fn fill_floats(words: &mut [u32], seed: u64) {
     each_float(words, seed, |word, bits| *word = bits);
-    plant(words, seed);
-}
-
-/// Writes the planted number again; leaves the others as they are.
-pub(super) fn plant(words: &mut [u32], seed: u64) {
     let place = planted(words, seed);
     words[place] = LARGEST;
 }
@@ -50,6 +45,11 @@ fn each_float(words: &mut [u32], seed: u64, mut with: impl FnMut(&mut u32, u32))
 /// A lattice after this many generations, by the reference. Finite, so sooner or later it comes
 /// back to where it has been, and goes round from there: millions of generations are few.
 pub(super) fn after(start: &Lattice, rule: Rule, generations: u64) -> Lattice {
+    /// A lattice of more cells goes round in too long a time to wait for it.
+    const FEW_CELLS: u64 = 1 << 14;
+    if start.size().cells() > FEW_CELLS {
+        return reference::run(start, rule, generations);
+    }
     let mut seen: HashMap<Vec<u32>, u64> = HashMap::new();
     let mut lattice = start.clone();
     for generation in 0..generations {

@@ -1,14 +1,13 @@
 //! Lessons: what streams, copies and events do, asked, measured and checked.
 //!
-//! A lesson is data: a few words, a question to the class, parts to measure, and a closing
-//! sentence that depends on what was measured ([`Lesson`]). What a part does is data, too, where
-//! rounds of lattices suffice ([`PartWork`]); else it is a function that makes programs of ops over
-//! buffers ([`Bench`]), and says what is made of their times and what is checked ([`Programs`]). [`run`] measures the parts one after the other, tells
-//! of each, and gives an [`Outcome`]. It blocks for as long as that takes: whoever draws calls it
-//! on another thread.
+//! A lesson is a file: a few words, a question to the class, parts to measure, and ends that depend on what
+//! was measured ([`Lesson`]). A part is rounds of lattices, a script of ops on arrays and lattices, or one of a
+//! few that the program itself knows ([`Named`]). [`run`] measures the parts one after the other, tells of
+//! each, and gives an [`Outcome`]. It blocks for as long as that takes: whoever draws calls it on another
+//! thread.
 //!
-//! A lesson whose parts are a [`PartWork::Sweep`] is measured for 1, 2, 4 … instances: its outcome has
-//! a speed-up curve besides (module `speedup`).
+//! A lesson whose parts are a sweep is measured for 1, 2, 4 … instances: its outcome has a speed-up curve
+//! besides (module `speedup`).
 //!
 //! Parts that are compared are measured in turn, in three windows ten seconds apart
 //! (module `interleave`). A conclusion is chosen by these findings ([`Compare`]): it has a sentence for
@@ -23,84 +22,35 @@
 //! that are not listed in [`Lesson::compared`] get no factor; the conclusion must not compare them.
 
 mod bench;
+mod connections;
 mod data;
 mod exercise;
+mod file;
 mod interleave;
+mod lattices;
+mod named;
 mod outcome;
 mod question;
 mod recorded;
+mod rounds_run;
+mod script_run;
 mod speedup;
-mod work;
-
-/// The programs of the book's chapter on streams, events, contexts and synchronisation: as the
-/// book has them, and as they should be.
-mod book {
-    pub(super) mod context;
-    pub(super) mod conway;
-    pub(super) mod event;
-    pub(super) mod mandelbrot;
-    pub(super) mod multi_kernel;
-    pub(super) mod sync;
-    pub(super) mod threads;
-}
-
-/// What the programs rest on: one notion a lesson.
-mod concepts {
-    pub(super) mod barrier;
-    pub(super) mod connections;
-    pub(super) mod default_stream;
-    pub(super) mod dependencies;
-    pub(super) mod host_functions;
-    pub(super) mod occupancy;
-    pub(super) mod priorities;
-    pub(super) mod rounds;
-    pub(super) mod speedup;
-    pub(super) mod stream_memory;
-}
-
-/// Copies over the bus: when they overlap, and what page-locked memory is for.
-mod copies {
-    pub(super) mod chunks;
-    pub(super) mod depth;
-    pub(super) mod gray;
-    pub(super) mod one_torus;
-    pub(super) mod peer_copy;
-    pub(super) mod pinned;
-    pub(super) mod unified_memory;
-}
-
-/// What most lessons are written with.
-mod prelude {
-    pub(crate) use crate::bench::{
-        Bench, DEVICE, Ran, at, call, copy, copy_between, ms_since, place,
-    };
-    pub(crate) use crate::data;
-    pub(crate) use crate::outcome::{LessonImage, Measured};
-    pub(crate) use crate::question::{Choices, Origin};
-    pub(crate) use crate::work::{
-        BenchLattices, DENSITY, GENERATION, PartWork, Programs, Rounds, SEED, kernel, scaled,
-        square, wall,
-    };
-    pub(crate) use crate::{Closing, Compare, Group, Lesson, Missing, Part, Result};
-    pub(crate) use engine::{
-        Argument, BufferId, BufferLocation, BufferOp, DeviceId, HostMemory, LatticeOp, MemoryOp,
-        Op, OrderOp, Program, Scope, StreamId, StreamKind, StreamSpec,
-    };
-    pub(crate) use lang::{mark, tr};
-}
 
 pub use bench::{Bench, Ran};
-pub use concepts::connections::serve as serve_connections;
-pub use concepts::speedup::SPEEDUP;
+pub use connections::serve as serve_connections;
 pub use exercise::{EXERCISES, Exercise, ExerciseProgress, KernelTask, RoundTask, Task};
+pub use file::{
+    Choice, Closing, Compare, FileFault, LESSONS, Lesson, Missing, Named, Part, Rounds, Text,
+    TimeOf, find, shipped_file,
+};
 pub use interleave::limits;
 pub use outcome::{
-    Check, Factor, LessonImage, Measured, MeasuredValue, Outcome, PartOutcome, Windows,
+    Check, Factor, LessonImage, Measured, MeasuredValue, OpFigures, Outcome, PartOutcome, Windows,
 };
-pub use question::{Choices, Origin, factor_in_words, nearest_factor};
+pub use question::{Origin, factor_in_words, nearest_factor};
 pub use recorded::{record, recorded, recording_order};
+pub use rounds_run::SweepSetup;
 pub use speedup::{Speedup, SpeedupPoint, SpeedupSeries};
-pub use work::{PartWork, Programs, Rounds, SweepSetup};
 
 use engine::{EngineError, Nanos};
 use experiment::Limits;
@@ -108,11 +58,13 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use connections::Connected;
 use interleave::{WINDOWS_APART, interleave};
-use lang::tr;
+use lang::{Message, tr};
+use rounds_run::RoundsRun;
+use script_run::ScriptRun;
 use session::trace::TimedRound;
 use session::{DeviceChoice, Source};
-use work::Experiment;
 
 /// An error that ends a lesson. (A failed check is part of the [`Outcome`] instead.)
 #[derive(Debug, thiserror::Error)]
@@ -123,6 +75,9 @@ pub enum LessonError {
     /// The child process could not be started, or its answer could not be read.
     #[error("{}", tr!("lifestreams cannot run itself again: {it}", it = .0))]
     Child(String),
+    /// The script of a part makes no program.
+    #[error("{0}")]
+    Script(Message),
     /// The progress callback ended the lesson.
     #[error("{}", tr!("the lesson was ended before it was measured"))]
     Ended,
@@ -130,45 +85,6 @@ pub enum LessonError {
 
 /// The result of a lesson's functions.
 pub type Result<T, E = LessonError> = std::result::Result<T, E>;
-
-/// A lesson.
-#[derive(Debug)]
-pub struct Lesson {
-    /// What people type.
-    pub name: &'static str,
-    /// With which others it is listed.
-    pub group: Group,
-    /// What it is about, in a few words.
-    pub title: &'static str,
-    /// Where it comes from.
-    pub source: Origin,
-    /// What is done, in a sentence or two.
-    pub intro: &'static str,
-    /// What the class should say before it sees.
-    pub question: &'static str,
-    /// What it may say.
-    pub choices: Choices,
-    /// What is measured.
-    pub parts: &'static [Part],
-    /// Which parts are set against each other.
-    pub compared: &'static [Compare],
-    /// What the CPU engine lacks, if the lesson is about that.
-    pub missing_on_cpu: Option<Missing>,
-    /// How it ends.
-    pub closing: Closing,
-}
-
-/// What a lesson is about and the CPU engine lacks.
-#[derive(Clone, Copy, Debug)]
-pub struct Missing {
-    /// A noun, after "The CPU engine has no".
-    pub what: &'static str,
-    /// What a GPU would show: the conclusion on the CPU engine.
-    pub on_gpu: &'static str,
-    /// Where the CPU engine does the same in all parts: what is concluded from a difference between
-    /// them, and from none. Elsewhere times on the CPU engine are not compared.
-    pub on_cpu: Option<[&'static str; 2]>,
-}
 
 impl Missing {
     /// What it is, and what that means for times.
@@ -180,27 +96,8 @@ impl Missing {
     }
 }
 
-/// The end of a lesson.
-#[derive(Clone, Copy, Debug)]
-pub enum Closing {
-    /// What is concluded from each comparison, then this text, which may be empty.
-    Text(&'static str),
-    /// A text that depends on the figures.
-    OfFigures(fn(&Outcome) -> String),
-}
-
-impl Closing {
-    /// What it says beside what is concluded from comparisons.
-    pub fn text(self, outcome: &Outcome) -> String {
-        match self {
-            Closing::Text(text) => lang::text(text).into(),
-            Closing::OfFigures(text) => text(outcome),
-        }
-    }
-}
-
 /// How lessons are listed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Group {
     /// The book chapter's programs.
@@ -223,35 +120,6 @@ impl Group {
             Group::Concepts => tr!("Concepts"),
         }
     }
-}
-
-/// A part of a lesson.
-#[derive(Debug)]
-pub struct Part {
-    /// What it is, in a few words.
-    pub title: &'static str,
-    /// The same in CUDA C++: what matters of it, a few lines that a class reads at a glance.
-    pub code: &'static str,
-    /// What is done.
-    pub work: PartWork,
-}
-
-/// Two parts whose times are set against each other.
-#[derive(Clone, Copy, Debug)]
-pub struct Compare {
-    /// The part that is expected to be slower.
-    pub slow: usize,
-    /// The part that is expected to be faster.
-    pub fast: usize,
-    /// What is learned from it, in a few words.
-    pub label: &'static str,
-    /// What is concluded if it is. If that is not resolved, or changes with the load, all lessons say the
-    /// same.
-    pub faster: &'static str,
-    /// What is concluded if there is no difference; empty where nothing is concluded in any case.
-    pub none: &'static str,
-    /// What is concluded if it is slower.
-    pub slower: &'static str,
 }
 
 /// The parts of a lesson that are looked at together, side by side.
@@ -285,42 +153,20 @@ pub enum Progress {
     Swept(Arc<Speedup>),
 }
 
-/// Every lesson, in the order of the list.
-pub static LESSONS: &[Lesson] = &[
-    book::conway::CONWAY,
-    book::conway::CONWAY_STREAMS,
-    book::sync::CONWAY_SYNC,
-    book::sync::CONWAY_SYNC_SHARED,
-    book::multi_kernel::MULTI_KERNEL,
-    book::multi_kernel::MULTI_KERNEL_STREAMS,
-    book::multi_kernel::MULTI_KERNEL_EVENTS,
-    book::threads::MULTI_KERNEL_THREADS,
-    book::event::EVENT,
-    book::context::CONTEXT,
-    book::mandelbrot::MANDELBROT_SYNC,
-    copies::gray::RGB_TO_GRAY,
-    copies::pinned::PINNED,
-    copies::chunks::IN_CHUNKS,
-    copies::depth::DEPTH,
-    copies::unified_memory::UNIFIED_MEMORY,
-    copies::peer_copy::PEER_COPY,
-    copies::one_torus::ONE_TORUS,
-    concepts::default_stream::DEFAULT_STREAM,
-    concepts::dependencies::DEPENDENCIES,
-    concepts::speedup::SPEEDUP,
-    concepts::rounds::ISSUE_ORDER,
-    concepts::connections::CONNECTIONS,
-    concepts::rounds::GRAPHS,
-    concepts::host_functions::HOST_FUNCTIONS,
-    concepts::stream_memory::STREAM_MEMORY,
-    concepts::priorities::PRIORITIES,
-    concepts::occupancy::OCCUPANCY,
-    concepts::barrier::BARRIER_LESSON,
-];
+/// A part with everything in place, which can be measured again and again.
+pub(crate) trait Experiment {
+    /// Measures once: the time that is compared, and figures that follow from the same run.
+    fn sample(&mut self, bench: &mut Bench) -> Result<Measured>;
 
-/// The lesson of this name.
-pub fn find(name: &str) -> Option<&'static Lesson> {
-    LESSONS.iter().find(|lesson| lesson.name == name)
+    /// A timed round, to be shown; `None` of what has none.
+    fn round(&mut self) -> Result<Option<TimedRound>> {
+        Ok(None)
+    }
+
+    /// What needs no repetition: checks, pictures, and figures besides.
+    fn check(&mut self) -> Result<Measured> {
+        Ok(Measured::default())
+    }
 }
 
 impl Lesson {
@@ -347,10 +193,10 @@ impl Lesson {
 
     /// The scene that its question is about.
     pub fn asked(&self) -> usize {
-        let Choices::Factors(comparison, _) = self.choices else {
+        if self.factors.is_empty() {
             return 0;
-        };
-        let is_asked = |scene: &Scene| scene.comparison == Some(comparison);
+        }
+        let is_asked = |scene: &Scene| scene.comparison == Some(self.asked);
         self.scenes().iter().position(is_asked).unwrap_or(0)
     }
 
@@ -365,12 +211,24 @@ impl Lesson {
         group * groups.len() as u32 + Duration::from_secs(5)
     }
 
-    /// What its sweep steps, if it has one.
-    fn sweep(&self) -> Option<SweepSetup> {
-        self.parts.iter().find_map(|part| match &part.work {
-            PartWork::Sweep(rounds) => Some(SweepSetup::of(rounds)),
-            _ => None,
+    /// Puts a part in place, and warms it up.
+    fn prepare(&self, part: &Part, bench: &Bench) -> Result<Box<dyn Experiment>> {
+        if part.connections.is_some() {
+            return Ok(Box::new(Connected::new(self, part, bench)?));
+        }
+        if let Some(named) = part.named {
+            return named::prepare(named, self.timed, bench);
+        }
+        Ok(match &part.rounds {
+            Some(rounds) => Box::new(RoundsRun::new(rounds, self.timed, bench)?),
+            None => Box::new(ScriptRun::new(part, self.timed, bench)?),
         })
+    }
+
+    /// What its sweep steps, if it has one.
+    fn sweep(&self) -> Option<&Rounds> {
+        let mut rounds = self.parts.iter().filter_map(|part| part.rounds.as_ref());
+        rounds.find(|rounds| rounds.sweep)
     }
 
     /// The parts, as ranges: what is compared is in the same one.
@@ -439,6 +297,7 @@ fn run_on(
     let mut bench = Bench::open(device)?;
     let mut outcome = match lesson.sweep() {
         Some(own) => {
+            let own = SweepSetup::of(own, bench.is_cpu())?;
             let sweep = swept.unwrap_or(own);
             speedup::measure(lesson, sweep, &mut bench, limits, on_progress)?
         }
@@ -477,16 +336,15 @@ fn measure(
 ) -> Result<Outcome> {
     let mut outcome = Outcome::of(lesson, bench);
     // Times of a feature that the CPU engine lacks allow no conclusion, unless that they are the same.
-    let is_same_on_cpu = |missing: Missing| missing.on_cpu.is_some();
+    let is_same_on_cpu = |missing: Missing| !missing.on_cpu_same.is_empty();
     let can_compare =
         outcome.missing.is_none() || lesson.missing_on_cpu.is_some_and(is_same_on_cpu);
     for group in lesson.groups() {
         let mut parts = Vec::new();
         let mut experiments = Vec::new();
         for part in group.clone() {
-            let work = &lesson.parts[part].work;
             go_on(on_progress(Progress::Measuring(part)))?;
-            let mut experiment = match work.prepare(bench) {
+            let mut experiment = match lesson.prepare(&lesson.parts[part], bench) {
                 Err(LessonError::Engine(lacks @ EngineError::Unsupported(..))) => {
                     let nothing = Measured::default().note(lacks.to_string());
                     outcome.add(&lesson.parts[part], nothing, Measured::default());
@@ -495,8 +353,12 @@ fn measure(
                 experiment => experiment?,
             };
             let sample = experiment.sample(bench)?;
-            let inspected = experiment.inspect(bench)?;
-            outcome.add(&lesson.parts[part], sample, inspected);
+            let round = experiment.round()?;
+            let checked = Measured {
+                trace: round,
+                ..experiment.check()?
+            };
+            outcome.add(&lesson.parts[part], sample, checked);
             parts.push(part);
             experiments.push(experiment);
         }
@@ -515,9 +377,9 @@ fn measure(
             let mut sample = |i: usize| {
                 // The system may leave a thread of the CPU engine in a bad place for seconds, and the
                 // part to which it belongs would look slow: so threads are made anew for each run.
-                let work = &lesson.parts[parts[i]].work;
-                if bench.is_cpu() && work.has_own_engine() {
-                    experiments[i] = work.prepare(bench)?;
+                let part = &lesson.parts[parts[i]];
+                if bench.is_cpu() && part.rounds.is_some() {
+                    experiments[i] = lesson.prepare(part, bench)?;
                 }
                 experiments[i].sample(bench)
             };
@@ -530,9 +392,7 @@ fn measure(
             let (runs, executor) = interleave(parts.len(), limits, &mut sample, &mut wait)?;
             for (i, (&part, run)) in parts.iter().zip(runs).enumerate() {
                 outcome.replace(part, run, executor.interval(i));
-                let failed =
-                    show_typical_round(&mut *experiments[i], bench, &mut outcome.parts[part])?;
-                outcome.checks.extend(failed);
+                show_typical_round(&mut *experiments[i], &mut outcome.parts[part])?;
             }
             if can_compare {
                 outcome.source = Source::MeasuredHere(executor.load);
@@ -562,18 +422,13 @@ fn measure(
 }
 
 /// Times rounds of a part anew, for a second or two, until one takes about as long as was measured: a
-/// round that something held up would contradict the figures beside it. Returns the checks that failed.
-fn show_typical_round(
-    experiment: &mut dyn Experiment,
-    bench: &mut Bench,
-    part: &mut PartOutcome,
-) -> Result<Vec<Check>> {
-    const CLOSE: f64 = 1.15;
-    const TRIES: usize = 8;
+/// round that something held up would contradict the figures beside it.
+fn show_typical_round(experiment: &mut dyn Experiment, part: &mut PartOutcome) -> Result<()> {
+    const CLOSE: f64 = 1.02;
+    const TRIES: usize = 30;
     const TIME: Duration = Duration::from_secs(2);
-    let mut failed = Vec::new();
     let Some(wanted) = part.time_ms else {
-        return Ok(failed);
+        return Ok(());
     };
     let distance = |round: &TimedRound| {
         let length = round
@@ -587,15 +442,13 @@ fn show_typical_round(
         if shown.is_none_or(|round| distance(round) < CLOSE.ln()) || began.elapsed() > TIME {
             break;
         }
-        let inspected = experiment.inspect(bench)?;
-        failed.extend(inspected.checks.into_iter().filter(|it| !it.passed));
-        if let Some(round) = inspected.trace
+        if let Some(round) = experiment.round()?
             && shown.is_some_and(|shown| distance(&round) < distance(shown))
         {
             part.trace = Some(round);
         }
     }
-    Ok(failed)
+    Ok(())
 }
 
 #[cfg(test)]
@@ -604,23 +457,12 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn every_lesson_is_whole() {
+    fn every_lesson_shows_all_its_parts() {
         let mut names = HashSet::new();
-        for lesson in LESSONS {
+        for lesson in LESSONS.iter() {
             let name = lesson.name;
             assert!(names.insert(name), "{name} twice");
-            for text in [lesson.title, lesson.intro, lesson.question] {
-                assert!(!text.is_empty(), "{name}");
-            }
             assert!(lesson.question.ends_with('?'), "{name}");
-            assert!(!lesson.parts.is_empty(), "{name}");
-            for compare in lesson.compared {
-                for part in [compare.slow, compare.fast] {
-                    let work = &lesson.parts[part].work;
-                    let is_repeated = !matches!(work, PartWork::Once(_));
-                    assert!(is_repeated, "{name}: {}", compare.label);
-                }
-            }
             let scenes = lesson.scenes();
             for part in 0..lesson.parts.len() {
                 let is_seen = scenes.iter().any(|scene| scene.parts.contains(&part));
@@ -636,13 +478,13 @@ mod tests {
         assert_eq!(groups("conway-sync"), [0..1, 1..2]);
         assert_eq!(groups("conway-sync-shared"), [0..2, 2..3, 3..5]);
         assert_eq!(groups("chunks"), [0..1, 1..4]);
-        for lesson in LESSONS {
+        for lesson in LESSONS.iter() {
             let name = lesson.name;
             let groups = lesson.groups();
             let parts: Vec<usize> = groups.iter().cloned().flatten().collect();
             let all: Vec<usize> = (0..lesson.parts.len()).collect();
             assert_eq!(parts, all, "{name}");
-            for compare in lesson.compared {
+            for compare in &lesson.compared {
                 let holds = |group: &Range<usize>| {
                     group.contains(&compare.slow) && group.contains(&compare.fast)
                 };

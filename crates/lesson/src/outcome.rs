@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Bench, Compare, Lesson, Missing, Part};
 use crate::Speedup;
-use lang::tr;
-use session::trace::TimedRound;
-use session::{Finding, Source, finding_in_words, load_in_words, recorded_in_words};
+use engine::{Nanos, Span};
+use lang::{mark, tr};
+use session::trace::{StepKind, TimedRound};
+use session::{Finding, Source, finding_in_words, load_in_words, median, recorded_in_words};
 
 /// The result of a lesson.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -126,10 +127,101 @@ impl MeasuredValue {
     }
 }
 
+/// What was measured of the ops of one name in a timed round; times are medians, in milliseconds.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct OpFigures {
+    /// The name, in English.
+    pub label: &'static str,
+    /// How many ops there were.
+    pub count: usize,
+    /// How long one takes on the device.
+    pub length_ms: f64,
+    /// From the call until the host goes on; `None` in a graph, where there is no call for each.
+    pub call_ms: Option<f64>,
+    /// From the call until it is done.
+    pub done_ms: Option<f64>,
+    /// Bytes that one copies.
+    pub bytes: u64,
+}
+
+impl OpFigures {
+    /// The ops and how many: `upload × 24`.
+    pub fn name(&self) -> String {
+        match self.count {
+            1 => lang::text(self.label).into(),
+            count => format!("{} × {count}", lang::text(self.label)),
+        }
+    }
+
+    /// What was measured: `83 µs · 50.5 GB/s · the call returns after 3 µs, it is done after 90 µs`.
+    pub fn in_words(&self) -> String {
+        let time = |ms| Measured::default().time("", ms).figures[0].in_words();
+        let mut said = vec![time(self.length_ms)];
+        if self.bytes > 0 && self.length_ms > 0.0 {
+            said.push(format!(
+                "{:.1} GB/s",
+                self.bytes as f64 / self.length_ms / 1e6
+            ));
+        }
+        if let (Some(call), Some(done)) = (self.call_ms, self.done_ms) {
+            said.push(tr!(
+                "the call returns after {call}, all is done after {done}",
+                call = time(call),
+                done = time(done)
+            ));
+        }
+        said.join(" · ")
+    }
+}
+
 impl PartOutcome {
-    /// The time of this label in milliseconds.
+    /// What was measured of the ops of its timed round, in the order of the first of each name.
+    pub fn ops(&self) -> Vec<OpFigures> {
+        let Some(round) = &self.trace else {
+            return Vec::new();
+        };
+        let label = |step: usize| {
+            let facts = &round.steps[step];
+            match facts.kind {
+                StepKind::Upload => mark!("upload"),
+                StepKind::Download => mark!("download"),
+                StepKind::Launch | StepKind::Support | StepKind::DeviceCopy => facts.label,
+                StepKind::Event | StepKind::Wait => "",
+            }
+        };
+        let mut labels: Vec<&str> = Vec::new();
+        for step in 0..round.steps.len() {
+            if !label(step).is_empty() && !labels.contains(&label(step)) {
+                labels.push(label(step));
+            }
+        }
+        let figures = labels.into_iter().filter_map(|name| {
+            let spans = round.spans.iter().filter(|span| {
+                let step = span.step as usize;
+                step < round.steps.len() && label(step) == name
+            });
+            let spans: Vec<&Span> = spans.collect();
+            let call = |span: &&Span| round.host.iter().find(|call| call.step == span.step);
+            let calls = || spans.iter().filter_map(|span| Some((*span, call(span)?)));
+            let ms = |from: Nanos, to: Nanos| Nanos(to.0 - from.0).as_ms();
+            Some(OpFigures {
+                label: name,
+                count: spans.len(),
+                length_ms: median(spans.iter().map(|span| span.length().as_ms()))?,
+                call_ms: median(calls().map(|(_, call)| call.length().as_ms())),
+                done_ms: median(calls().map(|(span, call)| ms(call.start, span.end))),
+                bytes: round.steps[spans.first()?.step as usize].bytes,
+            })
+        });
+        figures.collect()
+    }
+
+    /// The time of this label in milliseconds: a figure, or that of an op.
     pub(super) fn milliseconds(&self, label: &str) -> Option<f64> {
-        let figure = self.figures.iter().find(|figure| figure.label == label)?;
+        let Some(figure) = self.figures.iter().find(|figure| figure.label == label) else {
+            let ops = self.ops();
+            return Some(ops.iter().find(|it| it.label == label)?.length_ms);
+        };
         let unit = match figure.unit {
             "ns" => 1e-6,
             "µs" => 1e-3,
@@ -138,6 +230,12 @@ impl PartOutcome {
             _ => return None,
         };
         Some(figure.value * unit)
+    }
+
+    /// The figure of this label.
+    pub fn value(&self, label: &str) -> Option<f64> {
+        let figure = self.figures.iter().find(|figure| figure.label == label);
+        figure.map(|figure| figure.value)
     }
 }
 
@@ -196,11 +294,8 @@ pub struct Check {
 /// A picture that a lesson made.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct LessonImage {
-    /// Its name among the lesson's pictures.
-    pub name: &'static str,
-    /// What it shows, in a line.
-    #[serde(skip)]
-    pub caption: &'static str,
+    /// Of which part it is, by its title.
+    pub part: &'static str,
     /// Width in pixels.
     pub width: u32,
     /// Height in pixels.
@@ -211,22 +306,22 @@ pub struct LessonImage {
 }
 
 impl LessonImage {
-    /// A picture whose pixels are a function of their place.
-    pub fn painted(
-        [name, caption]: [&'static str; 2],
+    /// A picture of so many pixels across and down, each a function of its number; small ones are enlarged.
+    pub(crate) fn painted(
         (width, height): (u32, u32),
-        pixel: impl Fn(u32, u32) -> [u8; 3],
+        pixel: impl Fn(usize) -> [u8; 3],
     ) -> LessonImage {
-        let places = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+        let zoom = (384 / width.max(1)).max(1);
+        let (wide, high) = (width * zoom, height * zoom);
+        let places = (0..high).flat_map(|y| (0..wide).map(move |x| (x / zoom, y / zoom)));
         let color = |(x, y)| {
-            let [red, green, blue] = pixel(x, y);
+            let [red, green, blue] = pixel((y * width + x) as usize);
             [red, green, blue, 255]
         };
         LessonImage {
-            name,
-            caption,
-            width,
-            height,
+            part: "",
+            width: wide,
+            height: high,
             rgba: places.flat_map(color).collect(),
         }
     }
@@ -275,6 +370,14 @@ impl Measured {
         self
     }
 
+    /// Adds a plain number to the figure of this label.
+    pub fn add(&mut self, label: &str, value: f64) {
+        match self.figures.iter_mut().find(|figure| figure.label == label) {
+            Some(figure) => figure.value += value,
+            None => *self = std::mem::take(self).figure(label, value, ""),
+        }
+    }
+
     /// With a time in milliseconds as a figure, in the unit that suits it.
     pub fn time(self, label: impl Into<String>, ms: f64) -> Measured {
         match ms {
@@ -284,13 +387,15 @@ impl Measured {
         }
     }
 
-    /// With the result of a check.
-    pub fn check(mut self, what: impl Into<String>, passed: bool) -> Measured {
-        self.checks.push(Check {
+    /// Adds the result of a check. The same that passes again is one.
+    pub fn check(&mut self, what: impl Into<String>, passed: bool) {
+        let check = Check {
             what: what.into(),
             passed,
-        });
-        self
+        };
+        if !self.checks.contains(&check) {
+            self.checks.push(check);
+        }
     }
 
     /// Adds a remark.
@@ -335,8 +440,12 @@ impl Outcome {
             passed,
         });
         self.checks.extend(several);
-        self.pictures.extend(sample.pictures);
-        self.pictures.extend(inspected.pictures);
+        let pictures = sample.pictures.into_iter().chain(inspected.pictures);
+        let of_part = pictures.map(|picture| LessonImage {
+            part: part.title,
+            ..picture
+        });
+        self.pictures.extend(of_part);
         let mut figures = sample.figures;
         figures.extend(inspected.figures);
         self.parts.push(PartOutcome {
@@ -344,7 +453,9 @@ impl Outcome {
             time_ms: sample.time_ms,
             interval_ms: None,
             figures,
-            note: sample.note.or(inspected.note),
+            note: sample
+                .note
+                .or(Some(part.note.to_owned()).filter(|note| !note.is_empty())),
             trace: sample.trace.or(inspected.trace),
             sampled,
         });
@@ -401,10 +512,10 @@ impl Outcome {
         let compared = lesson.compared.iter().map(|compare| match missing {
             None => self.conclude(compare),
             Some(missing) => {
-                let [noise, none] = missing.on_cpu.unwrap_or_default();
+                let noise = missing.on_cpu_differs;
                 self.conclude(&Compare {
                     faster: noise,
-                    none,
+                    none: missing.on_cpu_same,
                     slower: noise,
                     ..*compare
                 })
@@ -418,7 +529,7 @@ impl Outcome {
                 concluded.fold(on_gpu, |all, next| format!("{all}\n{next}"))
             }
             None => {
-                let text = Some(lesson.closing.text(self)).filter(|text| !text.is_empty());
+                let text = Some(lesson.closing(self)).filter(|text| !text.is_empty());
                 let all = concluded
                     .chain(text)
                     .reduce(|all, next| tr!("{} {}", all, next));
@@ -460,23 +571,6 @@ impl Outcome {
             label = lang::sentence_case(lang::text(factor.label)),
             finding = finding_in_words(factor.finding)
         ))
-    }
-
-    /// Which of these times of a part is the largest; `None` if one was not measured.
-    pub(super) fn largest(&self, part: usize, labels: &[&str]) -> Option<usize> {
-        let part = self.parts.get(part)?;
-        let times: Option<Vec<f64>> = labels.iter().map(|it| part.milliseconds(it)).collect();
-        let times = times?.into_iter().enumerate();
-        times.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(at, _)| at)
-    }
-
-    /// A part's figure of this label; 0 where there is none.
-    pub fn value(&self, part: usize, label: &str) -> f64 {
-        let figures = self.parts.get(part).map(|part| &part.figures);
-        let mut figures = figures.into_iter().flatten();
-        figures
-            .find(|figure| figure.label == label)
-            .map_or(0.0, |figure| figure.value)
     }
 }
 
@@ -532,7 +626,7 @@ pub(crate) mod tests {
                 .map(|missing| missing.what.into()),
             ..Outcome::default()
         };
-        for part in lesson.parts {
+        for part in &lesson.parts {
             outcome.add(part, Measured::of_time("a run", 1.0), Measured::default());
         }
         for (compare, &finding) in lesson.compared.iter().zip(findings) {
@@ -548,7 +642,7 @@ pub(crate) mod tests {
 
     #[test]
     fn closings_say_what_was_found_and_conclude_a_gain_from_a_gain_alone() {
-        for lesson in LESSONS {
+        for lesson in LESSONS.iter() {
             for language in [Language::English, Language::Chinese] {
                 test_support::with(language, || concludes(lesson));
             }
@@ -585,7 +679,7 @@ pub(crate) mod tests {
 
     #[test]
     fn what_the_cpu_engine_lacks_is_not_concluded_from_its_times() {
-        for lesson in LESSONS {
+        for lesson in LESSONS.iter() {
             let name = lesson.name;
             for finding in FINDINGS {
                 let findings = vec![finding; lesson.compared.len()];
@@ -596,7 +690,7 @@ pub(crate) mod tests {
                 };
                 let (on_gpu, on_cpu) = closing.split_once('\n').unwrap_or((&closing, ""));
                 assert_eq!(on_gpu, missing.on_gpu);
-                assert_eq!(on_cpu.is_empty(), missing.on_cpu.is_none(), "{name}");
+                assert_eq!(on_cpu.is_empty(), missing.on_cpu_same.is_empty(), "{name}");
                 let is_said = on_cpu.is_empty() || on_cpu.contains(&finding_in_words(finding));
                 assert!(is_said, "{on_cpu}");
             }
@@ -653,7 +747,7 @@ pub(crate) mod tests {
         let sample = |ms: f64| Measured::of_time("a run", ms).figure("a second", 1e3 / ms, "1/s");
         let inspected = Measured::default().figure("launches", 3.0, "");
         outcome.add(&lesson.parts[0], sample(5.0), inspected);
-        assert_eq!(outcome.value(0, "a run"), 5.0);
+        assert_eq!(outcome.parts[0].value("a run"), Some(5.0));
         outcome.replace(0, sample(4.0), Some([3.5, 4.5]));
         let part = &outcome.parts[0];
         let figures: Vec<f64> = part.figures.iter().map(|it| it.value).collect();

@@ -1,24 +1,28 @@
 //! What the class is asked to predict, and where a lesson comes from.
 
-use super::Outcome;
+use super::{Lesson, Outcome};
 use lang::tr;
+use serde::Deserialize;
 use session::Finding;
 
 /// Where a lesson comes from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Origin {
     /// A chapter of Brian Tuomanen's book, *Hands-On GPU Programming with Python and CUDA*, and the file of a
     /// program of it.
-    Book(u8, &'static str),
+    Book(u8, String),
     /// A section of NVIDIA's *CUDA C++ Programming Guide*.
-    Guide(&'static str),
+    Guide(String),
     /// A section of NVIDIA's *CUDA C++ Best Practices Guide*.
-    BestPractices(&'static str),
+    BestPractices(String),
+    /// Whatever its author says.
+    Other(String),
 }
 
 impl Origin {
     /// As a reader finds it.
-    pub fn in_words(self) -> String {
+    pub fn in_words(&self) -> String {
         match self {
             Origin::Book(chapter, program) => tr!(
                 "Tuomanen, Hands-On GPU Programming with Python and CUDA, chapter {chapter}: {program}"
@@ -27,52 +31,66 @@ impl Origin {
             Origin::BestPractices(section) => {
                 tr!("NVIDIA, CUDA C++ Best Practices Guide: {}", section)
             }
+            Origin::Other(source) => source.clone(),
         }
     }
 }
 
-/// What the class may predict.
-#[derive(Clone, Copy, Debug)]
-pub enum Choices {
-    /// How much faster one part is than another: which of the lesson's comparisons, and the time of the
-    /// part that is expected to be slower over that of the other, in ascending order; 1 is no difference.
-    Factors(usize, &'static [f64]),
-    /// Sentences.
-    Words {
-        /// All of them.
-        choices: &'static [&'static str],
-        /// Which of them holds, by what was measured; `None` if that does not say.
-        right: fn(&Outcome) -> Option<usize>,
-    },
-}
-
-impl Choices {
-    /// Each choice, as it is read.
-    pub fn in_words(&self) -> Vec<String> {
-        match self {
-            Choices::Factors(_, factors) => factors.iter().copied().map(factor_in_words).collect(),
-            Choices::Words { choices, .. } => choices.iter().map(|it| lang::shown(it)).collect(),
-        }
+impl Lesson {
+    /// What the class may predict: each choice, as it is read.
+    pub fn choices_in_words(&self) -> Vec<String> {
+        let factors = self.factors.iter().copied().map(factor_in_words);
+        let words = self.choices.iter().map(|it| lang::text(it.text).to_owned());
+        factors.chain(words).collect()
     }
 
     /// The factor that a choice stands for, and of which of the lesson's comparisons.
     pub fn factor(&self, choice: usize) -> Option<(usize, f64)> {
-        match self {
-            Choices::Factors(comparison, factors) => Some((*comparison, *factors.get(choice)?)),
-            Choices::Words { .. } => None,
-        }
+        Some((self.asked, *self.factors.get(choice)?))
     }
 
     /// Which choice is nearest to what was measured; `None` if that was not resolved, or the engine lacks
     /// what the lesson is about.
     pub fn right(&self, outcome: &Outcome) -> Option<usize> {
-        match self {
-            _ if outcome.missing.is_some() => None,
-            Choices::Words { right, .. } => right(outcome),
-            Choices::Factors(comparison, factors) => {
-                nearest_factor(factors, outcome.factors.get(*comparison)?.finding)
-            }
+        if outcome.missing.is_some() || outcome.parts.is_empty() {
+            return None;
         }
+        if !self.factors.is_empty() {
+            return nearest_factor(&self.factors, outcome.factors.get(self.asked)?.finding);
+        }
+        if let Some(right) = self.choices.iter().position(|it| it.right) {
+            return Some(right);
+        }
+        let value = self.answered(outcome);
+        let at = |choice: &super::Choice| match &choice.of {
+            Some(label) => outcome.parts[0].milliseconds(label),
+            None => choice
+                .from
+                .filter(|from| value.is_some_and(|value| *from <= value)),
+        };
+        let held = self.choices.iter().map(at).enumerate();
+        let held = held.filter_map(|(choice, value)| Some((choice, value?)));
+        let last = held.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        Some(last.0)
+    }
+
+    /// The figure that answers the question; `None` if it was not measured, or says nothing there.
+    fn answered(&self, outcome: &Outcome) -> Option<f64> {
+        let answer = self.answer.as_ref()?;
+        if answer.gpu && outcome.engine == "cpu" {
+            return None;
+        }
+        outcome.parts.get(answer.part)?.value(&answer.figure)
+    }
+
+    /// How it ends, beside what is concluded from comparisons; may be empty.
+    pub fn closing(&self, outcome: &Outcome) -> String {
+        let value = self.answered(outcome);
+        let holds = |from: f64| value.is_some_and(|value| from <= value);
+        let mut closings = self.closings.iter().rev();
+        let closing = closings.find(|it| it.from.is_none_or(holds));
+        let text = closing.map_or("", |it| lang::text(it.text));
+        text.replace("{value}", &format!("{:.0}", value.unwrap_or_default()))
     }
 }
 
@@ -98,27 +116,5 @@ pub fn factor_in_words(factor: f64) -> String {
         tr!("{factor}× slower", factor = times)
     } else {
         tr!("{factor}× faster", factor = times)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::LESSONS;
-
-    #[test]
-    fn every_lesson_has_choices_that_differ_and_can_be_typed() {
-        for lesson in LESSONS {
-            let name = lesson.name;
-            let words = lesson.choices.in_words();
-            assert!((2..=9).contains(&words.len()), "{name}");
-            for (at, choice) in words.iter().enumerate() {
-                assert!(!words[..at].contains(choice), "{name}: {choice}");
-            }
-            if let Choices::Factors(comparison, factors) = lesson.choices {
-                assert!(factors.is_sorted(), "{name}");
-                assert!(comparison < lesson.compared.len(), "{name}");
-            }
-        }
     }
 }

@@ -216,7 +216,7 @@ fn add_points(speedup: &mut Speedup, instances: usize, outcome: &Outcome) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{LessonError, SPEEDUP};
+    use crate::{LessonError, find};
     use engine::kernels;
     use life::Size;
     use session::DeviceChoice;
@@ -259,16 +259,21 @@ mod tests {
             generations_per_round: 2,
         };
         let mut curves = Vec::new();
-        let outcome = crate::run(&SPEEDUP, DeviceChoice::Cpu, Some(sweep), &mut |progress| {
-            if let Progress::Swept(curve) = progress {
-                curves.push(Speedup::clone(&curve));
-            }
-            if goes_on {
-                ControlFlow::Continue(())
-            } else {
-                ControlFlow::Break(())
-            }
-        });
+        let outcome = crate::run(
+            find("speedup").unwrap(),
+            DeviceChoice::Cpu,
+            Some(sweep),
+            &mut |progress| {
+                if let Progress::Swept(curve) = progress {
+                    curves.push(Speedup::clone(&curve));
+                }
+                if goes_on {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                }
+            },
+        );
         (outcome, curves)
     }
 
@@ -308,7 +313,10 @@ mod tests {
         assert!(outcome.parts[2].figures.is_empty());
         assert!(outcome.passed(), "{:?}", outcome.checks);
         assert!(outcome.factors.is_empty(), "the CPU gives no factor");
-        assert_eq!(outcome.closing, SPEEDUP.missing_on_cpu.unwrap().on_gpu);
+        assert_eq!(
+            outcome.closing,
+            find("speedup").unwrap().missing_on_cpu.unwrap().on_gpu
+        );
     }
 
     #[test]

@@ -7,9 +7,9 @@
 use lang::{Message, align_left, mark, message, text, tr};
 use rhai::packages::{ArithmeticPackage, BasicIteratorPackage, LogicPackage, Package as _};
 use rhai::{
-    AST, Dynamic, Engine, EvalAltResult, LexError, NativeCallContext, OptimizationLevel,
-    ParseErrorType, Position,
+    AST, Dynamic, Engine, EvalAltResult, LexError, OptimizationLevel, ParseErrorType, Position,
 };
+use std::any::TypeId;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -83,21 +83,7 @@ impl Script {
     /// # Errors
     /// The first place that cannot be read.
     pub fn compile(source: &str, work: Work) -> Result<Script, ScriptError> {
-        let bytes = source.len();
-        if bytes > MAX_SOURCE_BYTES {
-            return Err(ScriptError {
-                place: None,
-                kind: ScriptErrorKind::TooLong,
-                message: message!(
-                    "The script has {bytes} bytes; {max} is the maximum.",
-                    max = MAX_SOURCE_BYTES
-                ),
-            });
-        }
-        let ast = with_large_stack(|| engine().compile(source))?.map_err(|error| {
-            let message = of_parser(*error.0);
-            ScriptError::new(message, place(error.1))
-        })?;
+        let ast = compile(source)?;
         Ok(Script { ast, work })
     }
 
@@ -132,24 +118,14 @@ impl Script {
     /// # Errors
     /// Where it fails, or goes beyond what a round may have.
     pub fn round(&self, items: u32) -> Result<Round, ScriptError> {
-        let recorder = Arc::new(Recorder {
-            calls: Mutex::default(),
-            work: self.work,
+        let recorder = Recorder {
+            calls: Vec::new(),
             items,
-        });
-        let mut engine = engine();
-        recorder.register(&mut engine);
-        // A variable of a scope would not be seen within functions.
-        #[expect(deprecated, reason = "rhai calls this API volatile")]
-        engine.on_var(move |name, _, _| Ok((name == "N").then(|| Dynamic::from(i64::from(items)))));
-        let ran = with_large_stack(|| engine.run_ast(&self.ast))?;
-        ran.map_err(|error| of_interpreter(*error, self.work))?;
-        let mut calls = recorder
-            .calls
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        };
+        let items = ("N", Dynamic::from(i64::from(items)));
+        let recorder = run(&self.ast, vec![items], functions(self.work), recorder)?;
         Ok(Round {
-            calls: std::mem::take(&mut calls),
+            calls: recorder.calls,
         })
     }
 }
@@ -162,6 +138,106 @@ impl ScriptError {
             kind: ScriptErrorKind::Wrong,
             message,
         }
+    }
+}
+
+/// Reads a script.
+pub(crate) fn compile(source: &str) -> Result<AST, ScriptError> {
+    let bytes = source.len();
+    if bytes > MAX_SOURCE_BYTES {
+        return Err(ScriptError {
+            place: None,
+            kind: ScriptErrorKind::TooLong,
+            message: message!(
+                "The script has {bytes} bytes; {max} is the maximum.",
+                max = MAX_SOURCE_BYTES
+            ),
+        });
+    }
+    with_large_stack(|| engine().compile(source))?.map_err(|error| {
+        let message = of_parser(*error.0);
+        ScriptError::new(message, place(error.1))
+    })
+}
+
+/// A function of the language: how it is called, what it does (English, also the key of the translation), and
+/// what it does to what the script makes. What a parameter is called says what it takes: see [`Maker::type_of`].
+pub(crate) type Function<Made> = (
+    &'static str,
+    &'static str,
+    fn(&mut Made, &mut Given, Position) -> Called,
+);
+
+/// What is made by a script, and what its functions take.
+pub(crate) trait Maker: Default + Send + 'static {
+    /// The type of a parameter, by its name.
+    fn type_of(_parameter: &str) -> TypeId {
+        TypeId::of::<i64>()
+    }
+}
+
+/// What a call is given: values of the types of the parameters, one after the other.
+pub(crate) struct Given<'a, 'b>(pub(crate) std::slice::IterMut<'a, &'b mut Dynamic>);
+
+impl Given<'_, '_> {
+    /// The next value. The first one may be a variable itself, so it is left as it is.
+    pub(crate) fn next<T: Clone + 'static>(&mut self) -> T {
+        let value = self.0.next().map(|it| it.clone()).unwrap_or_default();
+        value.cast()
+    }
+}
+
+/// What a function returns: nothing, most often.
+pub(crate) type Called<T = Dynamic> = Result<T, Box<EvalAltResult>>;
+
+/// Runs a script with these constants and functions, and returns what it made.
+pub(crate) fn run<Made: Maker>(
+    script: &AST,
+    constants: Vec<(&'static str, Dynamic)>,
+    functions: &'static [Function<Made>],
+    made: Made,
+) -> Result<Made, ScriptError> {
+    let made = Arc::new(Mutex::new(made));
+    let mut engine = engine();
+    for (usage, _, does) in functions {
+        register(&mut engine, usage, *does, &made);
+    }
+    // A variable of a scope would not be seen within functions.
+    #[expect(deprecated, reason = "rhai calls this API volatile")]
+    engine.on_var(move |name, _, _| {
+        let constant = constants.iter().find(|(constant, _)| *constant == name);
+        Ok(constant.map(|(_, value)| value.clone()))
+    });
+    let ran = with_large_stack(|| engine.run_ast(script))?;
+    let usages = functions.iter().map(|(usage, ..)| *usage);
+    ran.map_err(|error| of_interpreter(*error, &usages.collect::<Vec<_>>()))?;
+    let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(std::mem::take(&mut made))
+}
+
+/// Registers a function for as many arguments as it has parameters; `…` stands for up to eight.
+fn register<Made: Maker>(
+    engine: &mut Engine,
+    usage: &'static str,
+    does: fn(&mut Made, &mut Given, Position) -> Called,
+    made: &Arc<Mutex<Made>>,
+) {
+    let parameters = usage.split(['(', ')']).nth(1).unwrap_or_default();
+    let parameters = parameters.split(", ").filter(|name| !name.is_empty());
+    let types: Vec<TypeId> = parameters.map(Made::type_of).collect();
+    let more = if usage.contains('…') { 8 } else { 1 };
+    for count in 1..=more {
+        let last = types.last().copied().into_iter().cycle();
+        let types: Vec<TypeId> = types.iter().copied().chain(last.take(count - 1)).collect();
+        let made = Arc::clone(made);
+        engine.register_raw_fn(name_of(usage), types, move |context, given| {
+            let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
+            does(
+                &mut made,
+                &mut Given(given.iter_mut()),
+                context.call_position(),
+            )
+        });
     }
 }
 
@@ -202,153 +278,122 @@ fn with_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, Scrip
     })
 }
 
-/// The functions that make calls, and what was called.
+/// What was called, by a script for so many items.
+#[derive(Default)]
 struct Recorder {
-    calls: Mutex<Vec<Call>>,
-    work: Work,
+    calls: Vec<Call>,
     items: u32,
 }
 
-/// A function that makes calls.
-pub(crate) struct Function {
-    /// How it is called.
-    pub(crate) usage: &'static str,
-    /// What the call does; English, also the key of the translation.
-    pub(crate) meaning: &'static str,
-    /// What the number before the stream stands for; `None` if it takes the stream alone. English, also the
-    /// key of the translation.
-    first: Option<&'static str>,
-    kind: fn(u32) -> CallKind,
-}
+impl Maker for Recorder {}
 
-impl Function {
-    fn name(&self) -> &'static str {
-        self.usage.split('(').next().unwrap_or_default()
+/// What a script of lattices can call.
+const OF_LATTICES: &[Function<Recorder>] = &[
+    (
+        "advance(i, stream)",
+        mark!("launches the kernel of instance i"),
+        |it, g, at| it.of_item(mark!("instance"), CallKind::Advance, g, at),
+    ),
+    (
+        "download(i, stream)",
+        mark!("copies instance i to the host"),
+        |it, g, at| it.of_item(mark!("instance"), CallKind::Download, g, at),
+    ),
+    RECORD,
+    WAIT,
+    SYNCHRONIZE,
+];
+
+/// What a script of arrays can call.
+const OF_ARRAYS: &[Function<Recorder>] = &[
+    (
+        "upload(c, stream)",
+        mark!("copies chunk c to the device"),
+        |it, g, at| it.of_item(mark!("chunk"), CallKind::Upload, g, at),
+    ),
+    (
+        "scale(c, stream)",
+        mark!("launches the kernel that scales chunk c"),
+        |it, g, at| it.of_item(mark!("chunk"), CallKind::Scale, g, at),
+    ),
+    (
+        "download(c, stream)",
+        mark!("copies chunk c to the host"),
+        |it, g, at| it.of_item(mark!("chunk"), CallKind::Download, g, at),
+    ),
+    RECORD,
+    WAIT,
+    SYNCHRONIZE,
+];
+
+const RECORD: Function<Recorder> = (
+    "record(event, stream)",
+    mark!("marks the work so far of a stream by an event"),
+    |it, g, at| it.of_event(CallKind::Record, g, at),
+);
+const WAIT: Function<Recorder> = (
+    "wait(event, stream)",
+    mark!("makes a stream wait for the latest record of an event"),
+    |it, g, at| it.of_event(CallKind::Wait, g, at),
+);
+const SYNCHRONIZE: Function<Recorder> = (
+    "synchronize(stream)",
+    mark!("makes the host wait for the work so far of a stream"),
+    |it, g, at| it.push(CallKind::Synchronize, g, at),
+);
+
+fn functions(work: Work) -> &'static [Function<Recorder>] {
+    match work {
+        Work::Lattices => OF_LATTICES,
+        Work::Arrays => OF_ARRAYS,
     }
-}
-
-/// What a script can call.
-pub(crate) fn functions(work: Work) -> Vec<Function> {
-    let function = |usage, meaning, first, kind| Function {
-        usage,
-        meaning,
-        first,
-        kind,
-    };
-    let item = Some(match work {
-        Work::Lattices => mark!("instance"),
-        Work::Arrays => mark!("chunk"),
-    });
-    let mut functions = match work {
-        Work::Lattices => vec![
-            function(
-                "advance(i, stream)",
-                mark!("launches the kernel of instance i"),
-                item,
-                CallKind::Advance,
-            ),
-            function(
-                "download(i, stream)",
-                mark!("copies instance i to the host"),
-                item,
-                CallKind::Download,
-            ),
-        ],
-        Work::Arrays => vec![
-            function(
-                "upload(c, stream)",
-                mark!("copies chunk c to the device"),
-                item,
-                CallKind::Upload,
-            ),
-            function(
-                "scale(c, stream)",
-                mark!("launches the kernel that scales chunk c"),
-                item,
-                CallKind::Scale,
-            ),
-            function(
-                "download(c, stream)",
-                mark!("copies chunk c to the host"),
-                item,
-                CallKind::Download,
-            ),
-        ],
-    };
-    functions.extend([
-        function(
-            "record(event, stream)",
-            mark!("marks the work so far of a stream by an event"),
-            Some(EVENT),
-            CallKind::Record,
-        ),
-        function(
-            "wait(event, stream)",
-            mark!("makes a stream wait for the latest record of an event"),
-            Some(EVENT),
-            CallKind::Wait,
-        ),
-        function(
-            "synchronize(stream)",
-            mark!("makes the host wait for the work so far of a stream"),
-            None,
-            |_| CallKind::Synchronize,
-        ),
-    ]);
-    functions
 }
 
 impl Recorder {
-    fn register(self: &Arc<Recorder>, engine: &mut Engine) {
-        for function in functions(self.work) {
-            let (name, kind, recorder) = (function.name(), function.kind, Arc::clone(self));
-            if let Some(first) = function.first {
-                let call = move |context: NativeCallContext, number: i64, stream: i64| {
-                    let position = context.call_position();
-                    let count = if first == EVENT {
-                        MAX_EVENTS
-                    } else {
-                        recorder.items
-                    };
-                    let number = in_range(first, count, number, position)?;
-                    recorder.push(kind(number), stream, position)
-                };
-                engine.register_fn(name, call);
-            } else {
-                let call = move |context: NativeCallContext, stream: i64| {
-                    recorder.push(kind(0), stream, context.call_position())
-                };
-                engine.register_fn(name, call);
-            }
-        }
+    fn of_item(
+        &mut self,
+        what: &'static str,
+        kind: fn(u32) -> CallKind,
+        given: &mut Given,
+        at: Position,
+    ) -> Called {
+        let item = in_range(what, self.items, given.next(), at)?;
+        self.push(kind(item), given, at)
     }
 
-    fn push(&self, kind: CallKind, stream: i64, position: Position) -> Called {
-        let stream = in_range(mark!("stream"), MAX_STREAMS, stream, position)?;
-        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-        if calls.len() == MAX_CALLS {
-            let message = message!("A round has at most {max} calls.", max = MAX_CALLS);
-            return Err(refused(message, position));
-        }
-        calls.push(Call {
+    fn of_event(&mut self, kind: fn(u32) -> CallKind, given: &mut Given, at: Position) -> Called {
+        let event = in_range(mark!("event"), MAX_EVENTS, given.next(), at)?;
+        self.push(kind(event), given, at)
+    }
+
+    fn push(&mut self, kind: CallKind, given: &mut Given, at: Position) -> Called {
+        let stream = in_range(mark!("stream"), MAX_STREAMS, given.next(), at)?;
+        check_calls(self.calls.len(), at)?;
+        self.calls.push(Call {
             kind,
             stream,
-            place: place(position).unwrap_or(Place { line: 1, column: 1 }),
+            place: place(at).unwrap_or(Place { line: 1, column: 1 }),
         });
-        Ok(())
+        Ok(Dynamic::UNIT)
     }
 }
 
-/// What an event is called, as the key of the translation.
-const EVENT: &str = mark!("event");
+/// Refuses another call after so many.
+pub(crate) fn check_calls(calls: usize, at: Position) -> Called<()> {
+    if calls < MAX_CALLS {
+        return Ok(());
+    }
+    let message = message!("A round has at most {max} calls.", max = MAX_CALLS);
+    Err(refused(message, at))
+}
 
 /// A number of which there are so many.
-fn in_range(
+pub(crate) fn in_range(
     what: &'static str,
     count: u32,
     value: i64,
     position: Position,
-) -> Result<u32, Box<EvalAltResult>> {
+) -> Called<u32> {
     let number = u32::try_from(value).ok().filter(|number| *number < count);
     number.ok_or_else(|| {
         let (what, last) = (
@@ -360,10 +405,8 @@ fn in_range(
     })
 }
 
-type Called = Result<(), Box<EvalAltResult>>;
-
 /// Ends the script; it cannot catch this.
-fn refused(message: Message, position: Position) -> Box<EvalAltResult> {
+pub(crate) fn refused(message: Message, position: Position) -> Box<EvalAltResult> {
     let error = ScriptError::new(message, place(position));
     Box::new(EvalAltResult::ErrorTerminated(
         Dynamic::from(error),
@@ -410,15 +453,15 @@ fn too_much_memory() -> Message {
 }
 
 /// Why a script ended early.
-fn of_interpreter(mut error: EvalAltResult, work: Work) -> ScriptError {
+fn of_interpreter(mut error: EvalAltResult, functions: &[&'static str]) -> ScriptError {
     use EvalAltResult as Error;
     let position = error.take_position();
     let message = match error {
-        Error::ErrorInFunctionCall(_, _, inner, _) => return of_interpreter(*inner, work),
+        Error::ErrorInFunctionCall(_, _, inner, _) => return of_interpreter(*inner, functions),
         Error::ErrorTerminated(token, _) if token.is::<ScriptError>() => {
             return token.cast::<ScriptError>();
         }
-        Error::ErrorFunctionNotFound(signature, _) => unknown_function(&signature, work),
+        Error::ErrorFunctionNotFound(signature, _) => unknown_function(&signature, functions),
         Error::ErrorVariableNotFound(name, _) => message!("There is no variable '{name}'."),
         Error::ErrorTooManyOperations(_) => message!(
             "The script was stopped here after {max} steps; does it end?",
@@ -433,24 +476,14 @@ fn of_interpreter(mut error: EvalAltResult, work: Work) -> ScriptError {
     ScriptError::new(message, place(position))
 }
 
-/// Why there is no function for a call such as `advance (i64)`.
-fn unknown_function(signature: &str, work: Work) -> Message {
+/// Why there is no function for a call such as `advance (i64)`, where there are these.
+fn unknown_function(signature: &str, functions: &[&'static str]) -> Message {
     let name = signature.split(" (").next().unwrap_or_default();
-    if let Some(function) = functions(work).iter().find(|it| it.name() == name) {
-        match function.first {
-            None => message!(
-                "{function} takes 1 whole number: {function}(stream).",
-                function = name
-            ),
-            Some(_) => message!(
-                "{function} takes {numbers} whole numbers, the last of them the stream.",
-                function = name,
-                numbers = 2
-            ),
-        }
+    let known = functions.iter().map(|usage| (name_of(usage), *usage));
+    if let Some((_, usage)) = known.clone().find(|(it, _)| *it == name) {
+        message!("It is called as {usage}.", usage = usage)
     } else if name.starts_with(|it: char| it.is_alphabetic() || it == '_') {
-        let known = functions(work).into_iter();
-        let known = known.map(|it| (it.name().to_owned(), it.name()));
+        let known = known.map(|(name, _)| (name.to_owned(), name));
         match life::nearest(&name.to_lowercase(), known) {
             Some(near) => message!("There is no function '{name}' here; did you mean {near}?"),
             None => message!("There is no function '{name}' here."),
@@ -458,6 +491,11 @@ fn unknown_function(signature: &str, work: Work) -> Message {
     } else {
         message!("{why}.", why = signature)
     }
+}
+
+/// The name of a function that is called so.
+fn name_of(usage: &'static str) -> &'static str {
+    usage.split('(').next().unwrap_or_default()
 }
 
 // Files to begin a round with: what stands above a script as comments.
@@ -496,8 +534,10 @@ pub fn commented(lines: impl Iterator<Item = String>, usage: &[(&str, &'static s
 impl Work {
     /// What a script can call, and what each call does; English, also the key of the translation.
     pub fn usage(self) -> Vec<(&'static str, &'static str)> {
-        let functions = functions(self).into_iter();
-        functions.map(|it| (it.usage, it.meaning)).collect()
+        let functions = functions(self).iter();
+        functions
+            .map(|(usage, meaning, _)| (*usage, *meaning))
+            .collect()
     }
 }
 
@@ -700,9 +740,9 @@ mod tests {
             "upload(0, 0); => 1:1: There is no function 'upload' here.",
             "sleep(1); => 1:1: There is no function 'sleep' here.",
             "timestamp(); => 1:1: There is no function 'timestamp' here.",
-            "  advance(0); => 1:3: advance takes 2 whole numbers, the last of them the stream.",
-            "wait(0, true); => 1:1: wait takes 2 whole numbers, the last of them the stream.",
-            "synchronize(); => 1:1: synchronize takes 1 whole number: synchronize(stream).",
+            "  advance(0); => 1:3: It is called as advance(i, stream).",
+            "wait(0, true); => 1:1: It is called as wait(event, stream).",
+            "synchronize(); => 1:1: It is called as synchronize(stream).",
             "advance(n, 0); => 1:9: There is no variable 'n'.",
             "advance(-1, 0); => 1:1: There is no instance -1: take 0 to 3.",
             "advance(N, 0); => 1:1: There is no instance 4: take 0 to 3.",

@@ -74,11 +74,12 @@ impl Setting {
 
 /// How rounds are issued, copied and waited for: everything that a switch changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct Switches {
     /// In how many streams.
     pub streams: Streams,
     /// What memory of the host downloads land in.
+    #[serde(alias = "host-memory")]
     pub host_memory: HostMemory,
     /// How the host learns that a round is over.
     pub wait: Wait,

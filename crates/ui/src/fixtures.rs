@@ -367,15 +367,14 @@ pub fn lesson_page(picture: bool) -> Box<LessonPage> {
     for (column, ms) in page.columns.iter_mut().zip(["12.4 ms", "11.9 ms"]) {
         column.figures = vec![
             (lang::shown("a frame"), ms.into()),
-            (lang::shown("its copy to the host"), "13.5 µs".into()),
+            (lang::shown("download"), "13.5 µs".into()),
         ];
     }
     page.columns[0].note = lang::shown(
         "this engine swaps its two buffers anyway; the copy back is made between two others of the same size",
     );
     let picture = picture.then_some(LessonImage {
-        name: "",
-        caption: mark!("The first picture in gray, as the device computed it"),
+        part: mark!("a stream each"),
         width: 64,
         height: 64,
         rgba: pixels,
@@ -395,10 +394,10 @@ pub fn lesson_page(picture: bool) -> Box<LessonPage> {
         ),
         note: lang::shown("page-locked memory, all launches first, nothing copied back"),
         checks: vec![
-            (lang::shown("every cell matches the reference"), true),
+            (lang::shown("two generations of the lattice"), true),
             (
                 lang::shown(
-                    "both times the array returned unchanged, except for the value that overflows by design",
+                    "the array returned unchanged, except for the value that overflows by design",
                 ),
                 false,
             ),

@@ -8,8 +8,7 @@ use crate::rung_source::{SourceLine, side_by_side};
 use crate::{Action, Answer, Chart, LectureRun, ViewAction, Wake};
 use lang::{Message, message, tr};
 use lesson::{
-    LESSONS, Lesson, LessonImage, Outcome, PartOutcome, Progress, SPEEDUP, Scene, Speedup,
-    SweepSetup,
+    LESSONS, Lesson, LessonImage, Outcome, PartOutcome, Progress, Scene, Speedup, SweepSetup,
 };
 use session::{DeviceChoice, Session, Status};
 use std::ops::ControlFlow;
@@ -131,7 +130,7 @@ impl Lessons {
     /// Shows the speed-up curve in the last step of its lesson. It is measured now, unless that lesson
     /// is open.
     pub fn measure_speedup(&mut self, session: &Session) {
-        let index = LESSONS.iter().position(|it| it.name == SPEEDUP.name);
+        let index = LESSONS.iter().position(|it| it.name == "speedup");
         if self.page(true).map(|page| page.0) != index {
             self.open(session, index.unwrap_or_default());
         }
@@ -160,7 +159,7 @@ impl Lessons {
     /// something is measured, nothing is predicted any more.
     pub fn predict(&mut self, choice: usize) {
         if let Open(open) = &mut self.state
-            && choice < open.lesson.choices.in_words().len()
+            && choice < open.lesson.choices_in_words().len()
             && open.events.is_none()
         {
             open.chosen = Some(choice).filter(|_| open.chosen != Some(choice));
@@ -338,11 +337,11 @@ impl OpenLesson {
     }
 
     fn choices(&self) -> Vec<LessonChoice> {
-        let right = self.over().and_then(|it| self.lesson.choices.right(it));
-        let texts = self.lesson.choices.in_words().into_iter().enumerate();
+        let right = self.over().and_then(|it| self.lesson.right(it));
+        let texts = self.lesson.choices_in_words().into_iter().enumerate();
         texts
             .map(|(at, text)| {
-                let is_factor = self.lesson.choices.factor(at).is_some();
+                let is_factor = self.lesson.factor(at).is_some();
                 LessonChoice::new(text, self.chosen == Some(at), right == Some(at), is_factor)
             })
             .collect()
@@ -355,7 +354,7 @@ impl OpenLesson {
             .iter()
             .map(|&at| &self.lesson.parts[at])
             .collect();
-        let codes: Vec<&str> = parts.iter().map(|part| part.code).collect();
+        let codes: Vec<&str> = parts.iter().map(|part| &*part.code).collect();
         let column = |(part, code): (&&lesson::Part, Vec<SourceLine>)| LessonColumn {
             title: lang::text(part.title).into(),
             code,
@@ -373,7 +372,7 @@ impl OpenLesson {
             Some(Err(why)) => page.note = why.clone(),
             Some(Ok(measured)) => {
                 let outcome = measured.shown();
-                let closing = || self.lesson.closing.text(outcome);
+                let closing = || self.lesson.closing(outcome);
                 let concluded = scene
                     .comparison
                     .and_then(|at| outcome.conclusions[at].clone());
@@ -413,6 +412,10 @@ impl OpenLesson {
         for (column, part) in page.columns.iter_mut().zip(&known) {
             let row = |it: &lesson::MeasuredValue| (it.name(), it.in_words());
             column.figures = part.figures.iter().map(row).collect();
+            let ops = part.ops();
+            column
+                .figures
+                .extend(ops.iter().map(|it| (it.name(), it.in_words())));
             column.note = part.note.as_deref().map(lang::shown).unwrap_or_default();
         }
         let rounds = known.iter().filter_map(|part| part.trace.clone());
@@ -437,9 +440,7 @@ impl OpenLesson {
         if bars.len() < 2 {
             return Vec::new(); // it is among the figures
         }
-        let predicted = self
-            .chosen
-            .and_then(|choice| self.lesson.choices.factor(choice));
+        let predicted = self.chosen.and_then(|choice| self.lesson.factor(choice));
         if let (Some((comparison, factor)), [slow, ..]) = (predicted, &bars[..])
             && scene.comparison == Some(comparison)
         {
@@ -686,10 +687,12 @@ mod tests {
 
     #[test]
     fn what_an_engine_lacks_has_the_times_recorded_on_a_gpu_and_checks_of_here() {
-        let recorded = lesson::find("pinned").and_then(lesson::recorded).unwrap();
+        let recorded = lesson::find("rgb-to-gray")
+            .and_then(lesson::recorded)
+            .unwrap();
         let device = recorded.recorded_in_words().unwrap();
         let (session, mut lessons) = start();
-        lessons.open(&session, index_of("pinned"));
+        lessons.open(&session, index_of("rgb-to-gray"));
         lessons.turn_page(&session, true);
         let shown = measured(&mut lessons, |early| {
             let mut columns = early.columns.iter();

@@ -361,7 +361,7 @@ impl Body<'_> {
                             let height = (room.height() - 28.0 * size).max(1.0);
                             let room = vec2(ui.available_width(), height);
                             let image = Image::new(&texture(ui, at, picture));
-                            let caption = lang::text(picture.caption);
+                            let caption = lang::text(picture.part);
                             ui.add(image.fit_to_exact_size(room).alt_text(caption));
                             self.text(ui, caption, regular(15.0), palette.label);
                         });

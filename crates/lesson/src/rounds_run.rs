@@ -1,0 +1,144 @@
+//! A part that is rounds of lattices, as the window does them.
+
+use engine::{EngineError, Kernel, Transfer};
+use lang::{mark, tr};
+use life::{Rule, Size};
+use session::instances::{Sim, open_engine, start_lattice, starts};
+use session::trace::TimedRound;
+use session::{PicturePlan, Setup, Share, Start, TransferChoice};
+
+use crate::bench::Bench;
+use crate::file::{Rounds, Text};
+use crate::lattices::{DENSITY, SEED};
+use crate::{Experiment, LessonError, Measured, Result, data};
+
+/// What the rounds of a sweep step: a session's lattices, or a lesson's own.
+#[derive(Clone, Copy, Debug)]
+pub struct SweepSetup {
+    /// How many lattices.
+    pub instances: usize,
+    /// Their size.
+    pub size: Size,
+    /// The kernel that steps them.
+    pub kernel: &'static Kernel,
+    /// Generations per round.
+    pub generations_per_round: u32,
+}
+
+impl SweepSetup {
+    /// A lesson's own.
+    ///
+    /// # Errors
+    /// There are no lattices of that size.
+    pub(crate) fn of(rounds: &Rounds, is_cpu: bool) -> Result<SweepSetup> {
+        let generations = rounds.on_cpu.filter(|_| is_cpu);
+        Ok(SweepSetup {
+            instances: rounds.instances,
+            size: Size::new(rounds.size, rounds.size).map_err(LessonError::Script)?,
+            kernel: rounds.kernel,
+            generations_per_round: generations.unwrap_or(rounds.generations),
+        })
+    }
+}
+
+/// Rounds on an engine of their own.
+pub(crate) struct RoundsRun {
+    setup: Setup,
+    sim: Sim,
+    /// What its rounds step.
+    share: Share,
+    /// Rounds of a sample.
+    in_a_row: u32,
+    stepped: u64,
+    /// What the time is of.
+    label: Text,
+}
+
+/// Rounds for nothing, and rounds of which the last one is shown.
+const A_FEW: u32 = 4;
+
+impl RoundsRun {
+    /// With the lattices of a sweep, if there is one.
+    pub(crate) fn new(rounds: &Rounds, label: Text, bench: &Bench) -> Result<RoundsRun> {
+        let of = match bench.sweep {
+            Some(sweep) => sweep,
+            None => SweepSetup::of(rounds, bench.is_cpu())?,
+        };
+        if let Some(why) = rounds.set.incompatibility(of.kernel) {
+            return Err(EngineError::Unsupported(why.into()).into());
+        }
+        let setup = Setup {
+            start: Start::soup(DENSITY, SEED),
+            generations_per_round: of.generations_per_round,
+            ..Setup::new(of.instances, of.size, of.kernel, bench.choice)
+        }
+        .with_switches(rounds.set);
+        let mut sim = Sim::new(open_engine(bench.choice)?, &setup, 1)?;
+        sim.set_lattices(starts(&setup, 0..setup.instances)?)?;
+        let picture = PicturePlan {
+            transfer: match setup.setting.switches.transfer {
+                TransferChoice::Cells => Transfer::Cells,
+                _ => Transfer::Bits,
+            },
+            ..PicturePlan::BITS
+        };
+        let share = sim.all(&setup.setting, Some(picture));
+        let mut run = RoundsRun {
+            setup,
+            sim,
+            share,
+            in_a_row: bench.pick(rounds.in_a_row, (rounds.in_a_row / 5).max(1)),
+            stepped: 0,
+            label,
+        };
+        run.step(A_FEW.min(rounds.in_a_row), None)?; // modules are loaded, graphs prepared
+        Ok(run)
+    }
+
+    /// The time of `rounds` rounds in milliseconds.
+    fn step(&mut self, rounds: u32, traced: Option<&mut dyn FnMut(TimedRound)>) -> Result<f64> {
+        let each = self.setup.generations_per_round;
+        let generations = u64::from(rounds) * u64::from(each);
+        self.stepped += generations;
+        let took = self.sim.run(&self.share, generations, each, traced)?;
+        Ok(took.as_secs_f64() * 1e3)
+    }
+}
+
+impl Experiment for RoundsRun {
+    fn sample(&mut self, _: &mut Bench) -> Result<Measured> {
+        let ms = self.step(self.in_a_row, None)? / f64::from(self.in_a_row);
+        let instances = self.setup.instances as u64;
+        let generations = f64::from(self.setup.generations_per_round);
+        let cells = (self.setup.size.cells() * instances) as f64 * generations;
+        let measured = Measured::of_time(self.label, ms)
+            .figure(mark!("rounds per second"), 1e3 / ms, "1/s")
+            .figure(mark!("cells per second"), cells / ms / 1e6, "Gcell/s");
+        Ok(if instances == 1 && generations > 1.0 {
+            measured.figure(mark!("a generation"), ms * 1e6 / generations, "ns")
+        } else {
+            measured
+        })
+    }
+
+    fn round(&mut self) -> Result<Option<TimedRound>> {
+        let mut last = None;
+        let mut keep = |round: TimedRound| last = Some(round);
+        self.step(A_FEW.min(self.in_a_row), Some(&mut keep))?;
+        Ok(last)
+    }
+
+    fn check(&mut self) -> Result<Measured> {
+        let got = self.sim.fetch()?;
+        let first = start_lattice(&self.setup, 0)?;
+        let want = data::after(&first, Rule::LIFE, self.stepped);
+        let all = tr!(
+            "after {stepped} generations the first of {} lattices matches the reference",
+            self.setup.instances,
+            stepped = self.stepped
+        );
+        let mut measured = Measured::default();
+        measured.check(all, got[0] == want);
+        Ok(measured)
+    }
+}

@@ -1,0 +1,382 @@
+//! A part that is a script: everything in place, run again and again, and checked.
+
+use std::time::Instant;
+
+use engine::{BufferId, BufferOp, DeviceId, Feature, IssuerId, LatticeOp, Op, Program, StreamId};
+use lang::{mark, tr};
+use life::{Size, SplitMix64};
+use script::{Array, HostWork, Numbers, OtherDevice, Recipe, Stage};
+use session::trace::TimedRound;
+use session::{DeviceChoice, median};
+
+use crate::bench::{Bench, DEVICE, Ran, ms_since};
+use crate::file::{Part, Text, TimeOf};
+use crate::lattices::BenchLattices;
+use crate::outcome::LessonImage;
+use crate::{Experiment, LessonError, Measured, Result, data};
+
+/// A script on an engine of its own.
+pub(crate) struct ScriptRun {
+    bench: Bench,
+    recipe: Recipe,
+    lattices: Option<BenchLattices>,
+    /// Which time is compared, by what it is divided, and what it is of.
+    time: (TimeOf, f64, Text),
+    /// How often everything was put in place: numbers are others each time.
+    starts: u64,
+    /// How often what is measured was done since then.
+    runs: u64,
+}
+
+impl ScriptRun {
+    /// Puts a part in place on the device of a bench, and runs it once for nothing: modules are loaded, and
+    /// all memory is touched, before the clock runs.
+    pub(crate) fn new(part: &Part, timed: Text, bench: &Bench) -> Result<ScriptRun> {
+        let recipe = part
+            .recipe(bench.constants())
+            .map_err(|error| LessonError::Script(error.message))?;
+        let mut run = ScriptRun::on(bench.another(), recipe)?;
+        run.time = (part.time, part.divide, timed);
+        run.start()?;
+        run.measure(false)?;
+        Ok(run)
+    }
+
+    /// Makes what a recipe wants.
+    fn on(mut bench: Bench, recipe: Recipe) -> Result<ScriptRun> {
+        if recipe.halo.is_some() || recipe.devices.contains(&OtherDevice::Gpu) {
+            bench.choice = bench.pick(DeviceChoice::Cuda, DeviceChoice::Cpu);
+            bench.engine()?.check_feature(DEVICE, Feature::PeerCopies)?;
+        }
+        if let Some(halo) = recipe.halo {
+            bench.split(halo)?;
+        }
+        for device in &recipe.devices {
+            // The second GPU is a device of the engine already. On the CPU engine a context stands in.
+            if *device == OtherDevice::Context || bench.is_cpu() {
+                bench.engine()?.create_context(DEVICE)?;
+            }
+        }
+        for &(device, bytes, location) in &recipe.arrays {
+            bench.buffer_in(device, bytes, location)?;
+        }
+        for &(device, spec) in &recipe.streams {
+            bench.engine()?.create_stream(device, spec)?;
+        }
+        for _ in 0..recipe.events {
+            bench.engine()?.create_event(DEVICE)?;
+        }
+        let lattices = match recipe.lattices {
+            Some((count, size, kernel)) => {
+                let streams = [StreamId(0)];
+                Some(BenchLattices::new(
+                    &mut bench, count, size, kernel, &streams,
+                )?)
+            }
+            None => None,
+        };
+        Ok(ScriptRun {
+            bench,
+            recipe,
+            lattices,
+            time: (TimeOf::Wall, 1.0, ""),
+            starts: 0,
+            runs: 0,
+        })
+    }
+
+    /// Puts everything in place, with new numbers.
+    fn start(&mut self) -> Result<()> {
+        self.starts += 1;
+        self.runs = 0;
+        if let Some(lattices) = &self.lattices {
+            lattices.restart(&mut self.bench)?;
+        }
+        self.perform(Recipe::SETUP, false, &mut Measured::default())?;
+        Ok(())
+    }
+
+    /// Does once what is measured.
+    fn measure(&mut self, timed: bool) -> Result<Ran> {
+        let nothing = &mut Measured::default();
+        self.runs += 1;
+        self.perform(Recipe::BEFORE, false, nothing)?;
+        self.perform(Recipe::MEASURED, timed, nothing)
+    }
+
+    /// Does everything of a phase, one after the other.
+    fn perform(&mut self, phase: usize, timed: bool, measured: &mut Measured) -> Result<Ran> {
+        let mut all = Ran::default();
+        let mut steps = 0;
+        let as_graph = self.recipe.as_graph && phase == Recipe::MEASURED;
+        for stage in 0..self.recipe.phases[phase].len() {
+            match &mut self.recipe.phases[phase][stage] {
+                Stage::Run(program) => {
+                    program.timed = timed;
+                    let ran = self.bench.run_as(program, as_graph)?;
+                    all.append(ran, steps);
+                    steps += program.steps.len();
+                }
+                &mut Stage::Host(work) => {
+                    let began = Instant::now();
+                    self.host(work, measured)?;
+                    all.wall_ms += ms_since(began);
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// All that is measured, as one program.
+    fn measured_program(&self) -> Program {
+        let mut all = Program::default();
+        for stage in &self.recipe.phases[Recipe::MEASURED] {
+            if let Stage::Run(program) = stage {
+                all.steps.extend(program.steps.iter().cloned());
+            }
+        }
+        all
+    }
+
+    fn host(&mut self, work: HostWork, measured: &mut Measured) -> Result<()> {
+        let words = |array: Array| array.bytes / 4;
+        match work {
+            HostWork::Fill(array, numbers) => {
+                let seed = self.seed_of(array);
+                self.access(array, &mut |words| fill(words, numbers, seed))?;
+            }
+            HostWork::Invert(array) => {
+                self.access(array, &mut |words| {
+                    words.iter_mut().for_each(|word| *word = !*word)
+                })?;
+            }
+            HostWork::Read(array) => {
+                let mut sum = 0_u32;
+                self.access(array, &mut |words| {
+                    sum = words.iter().fold(sum, |sum, word| sum.wrapping_add(*word));
+                })?;
+                std::hint::black_box(sum);
+            }
+            HostWork::PeerAccess(allowed) => {
+                let engine = self.bench.engine()?;
+                let peer = DeviceId(1);
+                engine.set_peer_access(DEVICE, peer, allowed)?;
+                engine.set_peer_access(peer, DEVICE, allowed)?;
+            }
+            HostWork::Same(a, b) => {
+                let what = tr!(
+                    "{words} words are the same in both arrays",
+                    words = words(a)
+                );
+                let same = self.words(a)? == self.words(b)?;
+                measured.check(what, same);
+            }
+            HostWork::All(array, value) => {
+                let what = tr!("{words} words are {value}", words = words(array));
+                let all = self.words(array)?.iter().all(|word| *word == value);
+                measured.check(what, all);
+            }
+            HostWork::Scaled(array) => {
+                let seed = self.seed_of(array);
+                let mut right = false;
+                self.access(array, &mut |words| right = data::is_scaled(words, seed))?;
+                let what = tr!(
+                    "the array returned unchanged, except for the value that overflows by design"
+                );
+                measured.check(what, right);
+            }
+            HostWork::Right(array) => {
+                let what = tr!(
+                    "{words} words are as the CPU computes them, one call after another",
+                    words = words(array)
+                );
+                let right = self.on_cpu()?.words(array)? == self.words(array)?;
+                measured.check(what, right);
+            }
+            HostWork::Wrong(a, b) => {
+                let pairs = self.words(a)?.into_iter().zip(self.words(b)?);
+                let wrong = pairs.filter(|(a, b)| a != b).count();
+                measured.add(mark!("wrong words"), wrong as f64);
+            }
+            HostWork::Picture(array, right, width) => {
+                let (got, want) = (self.words(array)?, self.words(right)?);
+                let color = |at: usize| match (got[at] == want[at], want[at] != 0) {
+                    (true, true) => [236, 232, 214],
+                    (true, false) => [20, 22, 40],
+                    (false, true) => [230, 60, 50],
+                    (false, false) => [150, 30, 30],
+                };
+                let size = (width, got.len() as u32 / width);
+                measured.pictures.push(LessonImage::painted(size, color));
+            }
+            HostWork::Gray(array, width) => {
+                let bytes: Vec<u8> = self
+                    .words(array)?
+                    .into_iter()
+                    .flat_map(u32::to_le_bytes)
+                    .collect();
+                let size = (width, bytes.len() as u32 / width);
+                measured
+                    .pictures
+                    .push(LessonImage::painted(size, |at| [bytes[at]; 3]));
+            }
+        }
+        Ok(())
+    }
+
+    /// The same from the beginning on the CPU, one call after another.
+    fn on_cpu(&self) -> Result<ScriptRun> {
+        let mut recipe = self.recipe.clone();
+        let of_device = |stream: StreamId| {
+            let device = self.recipe.streams[stream.0 as usize].0;
+            let first = self.recipe.streams.iter().position(|it| it.0 == device);
+            first.map_or(stream, |first| StreamId(first as u32))
+        };
+        for stage in recipe.phases.iter_mut().flatten() {
+            if let Stage::Run(program) = stage {
+                for step in &mut program.steps {
+                    (step.issuer, step.stream) = (IssuerId(0), of_device(step.stream));
+                }
+            }
+        }
+        let mut run = ScriptRun::on(Bench::open(DeviceChoice::Cpu)?, recipe)?;
+        run.starts = self.starts - 1;
+        run.start()?;
+        run.measure(false)?;
+        // What is looked at may have been copied to the host only then.
+        run.recipe.phases[Recipe::CHECK].retain(|stage| matches!(stage, Stage::Run(_)));
+        run.perform(Recipe::CHECK, false, &mut Measured::default())?;
+        Ok(run)
+    }
+
+    /// How many generations every lattice was stepped since the start.
+    fn stepped(&self) -> u64 {
+        let generations = |phase: usize| -> u64 {
+            let programs = self.recipe.phases[phase]
+                .iter()
+                .filter_map(|stage| match stage {
+                    Stage::Run(program) => Some(&program.steps),
+                    Stage::Host(_) => None,
+                });
+            let of_first = programs.flatten().map(|step| match &step.op {
+                Op::Lattices(of, LatticeOp::Advance { generations, .. }) if of.start == 0 => {
+                    u64::from(*generations)
+                }
+                _ => 0,
+            });
+            of_first.sum()
+        };
+        let each = generations(Recipe::BEFORE) + generations(Recipe::MEASURED);
+        generations(Recipe::SETUP) + self.runs * each
+    }
+
+    /// Checks lattices: small ones as they are, by the reference; large ones after a start, by the CPU engine.
+    fn check_lattices(&mut self, is_start: bool, measured: &mut Measured) -> Result<()> {
+        const FEW_CELLS: u64 = 1 << 20;
+        let stepped = self.stepped();
+        let fetch = |run: &mut ScriptRun| -> Result<_> {
+            let lattices = run.lattices.as_ref().expect("there are lattices");
+            lattices.fetch(&mut run.bench)
+        };
+        let is_large = |size: Size| size.cells() > FEW_CELLS;
+        let Some((.., size, _)) = self.recipe.lattices.filter(|it| is_large(it.1) == is_start)
+        else {
+            return Ok(());
+        };
+        let got = fetch(self)?;
+        let right = if is_start {
+            got == fetch(&mut self.on_cpu()?)?
+        } else {
+            let mut all = got.iter().enumerate();
+            all.all(|(i, got)| *got == BenchLattices::after(i, size, stepped))
+        };
+        measured.check(tr!("the cells after {stepped} generations"), right);
+        Ok(())
+    }
+
+    /// Hands over the words of an array.
+    fn access(&mut self, array: Array, visit: &mut dyn FnMut(&mut [u32])) -> Result<()> {
+        let first = array.start.offset / 4;
+        let range = first..first + array.bytes / 4;
+        self.bench.access(array.start.buffer, &mut |words| {
+            visit(&mut words[range.clone()])
+        })
+    }
+
+    fn words(&mut self, array: Array) -> Result<Vec<u32>> {
+        let mut copied = Vec::new();
+        self.access(array, &mut |words| copied = words.to_vec())?;
+        Ok(copied)
+    }
+
+    fn seed_of(&self, array: Array) -> u64 {
+        let BufferId(buffer) = array.start.buffer;
+        self.starts << 48 | u64::from(buffer) << 32 | array.start.offset as u64
+    }
+}
+
+impl Experiment for ScriptRun {
+    fn sample(&mut self, _: &mut Bench) -> Result<Measured> {
+        let (time, divide, label) = self.time;
+        let ran = self.measure(time != TimeOf::Wall)?;
+        let program = self.measured_program();
+        let ms = match time {
+            TimeOf::Wall => ran.wall_ms,
+            TimeOf::Device => ran.device_ms(),
+            TimeOf::Last => ran.end_ms(program.steps.len() - 1),
+            TimeOf::Launch => {
+                let launch =
+                    |(_, op): &(usize, &Op)| matches!(op, Op::Buffers(BufferOp::Launch(_)));
+                let ops = program.steps.iter().map(|step| &step.op).enumerate();
+                median(ops.filter(launch).map(|(step, _)| ran.step_ms(step))).unwrap_or_default()
+            }
+        };
+        Ok(Measured::of_time(label, ms / divide))
+    }
+
+    fn round(&mut self) -> Result<Option<TimedRound>> {
+        let ran = self.measure(true)?;
+        Ok(Some(self.bench.timed_round(&self.measured_program(), ran)))
+    }
+
+    fn check(&mut self) -> Result<Measured> {
+        let mut measured = Measured::default();
+        if self.recipe.halo.is_some() {
+            let part = self.round()?.and_then(|it| it.exchange_share());
+            let percent = 100.0 * part.unwrap_or_default();
+            measured = measured.figure(mark!("exchange"), percent, "%");
+        }
+        self.check_lattices(false, &mut measured)?;
+        self.start()?;
+        self.measure(false)?;
+        self.check_lattices(true, &mut measured)?;
+        self.perform(Recipe::CHECK, false, &mut measured)?;
+        Ok(measured)
+    }
+}
+
+/// Fills an array.
+fn fill(words: &mut [u32], numbers: Numbers, seed: u64) {
+    match numbers {
+        Numbers::Floats => data::fill_floats(words, seed),
+        Numbers::Zeros => words.fill(0),
+        Numbers::Cells => {
+            let mut random = SplitMix64(seed);
+            words
+                .iter_mut()
+                .for_each(|word| *word = u32::from(random.below(10) < 3));
+        }
+        Numbers::Pixels => {
+            for (word, number) in words.iter_mut().zip(seed as u32..) {
+                *word = number.wrapping_mul(0x9e37_79b1) & 0x00ff_ffff;
+            }
+        }
+        Numbers::Points => {
+            let side = (words.len() / 2).isqrt().max(2);
+            let along = |i: usize| (-2.0 + 4.0 * i as f32 / (side - 1) as f32).to_bits();
+            for (i, point) in words.chunks_exact_mut(2).enumerate() {
+                (point[0], point[1]) = (along(i % side), along(i / side));
+            }
+        }
+    }
+}

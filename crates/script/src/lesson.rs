@@ -1,0 +1,791 @@
+//! Scripts of lessons: what is put in place, what is measured, and what is checked.
+//!
+//! Such a script has arrays beside the numbers of the language. What it calls before `measure()` puts things
+//! in place, what it calls behind that is measured, and what it calls behind `check()` looks at the result.
+//! Nothing runs here: the calls become programs for an engine ([`Recipe`]), which checks them as it checks all
+//! others.
+
+use std::any::TypeId;
+use std::ops::Range;
+
+use engine::{
+    Argument, BufferId, BufferKernel, BufferLaunch, BufferLocation, BufferOffset, BufferOp,
+    DeviceId, EventId, HostMemory, IssuerId, Kernel, LatticeOp, MemoryOp, Op, OrderOp,
+    PageLocation, Priority, Program, Scope, Slot, StreamId, StreamKind, StreamSpec, Transfer,
+    buffer_kernels::{self, ArgumentType},
+    kernels,
+};
+use lang::{mark, message};
+use life::{Rule, Size};
+pub use rhai::Dynamic;
+use rhai::{AST, ImmutableString as Text, Position};
+
+use crate::interpreter::{self, Called, Function, Given, check_calls, in_range, refused};
+use crate::{MAX_EVENTS, MAX_STREAMS, ScriptError};
+
+/// The most bytes of all arrays.
+const MAX_BYTES: i64 = 4 << 30;
+/// The most arrays.
+const MAX_ARRAYS: usize = 4096;
+/// The most contexts and devices, the first device included.
+const MAX_DEVICES: u32 = 16;
+
+/// An array, or a part of one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Array {
+    /// Where it begins.
+    pub start: BufferOffset,
+    /// How long it is.
+    pub bytes: usize,
+}
+
+/// What a script wants of an engine with nothing on it, and what it does there. Ids are those that the
+/// engine gives if devices, arrays, streams and events are made in this order.
+#[derive(Clone, Debug, Default)]
+pub struct Recipe {
+    /// The devices beside the first one.
+    pub devices: Vec<OtherDevice>,
+    /// Where each array is, and its bytes.
+    pub arrays: Vec<(DeviceId, usize, BufferLocation)>,
+    /// Where each stream is, and of which kind.
+    pub streams: Vec<(DeviceId, StreamSpec)>,
+    /// How many events there are.
+    pub events: u32,
+    /// Lattices of a random soup: how many, their size, and the kernel that steps them.
+    pub lattices: Option<(usize, Size, &'static Kernel)>,
+    /// The rows of the halos, where the lattices are cut over all GPUs.
+    pub halo: Option<u32>,
+    /// Whether what is measured is prepared as a graph.
+    pub as_graph: bool,
+    /// What is put in place, done each time before the clock runs, measured, and checked.
+    pub phases: [Vec<Stage>; 4],
+}
+
+/// A device that a script asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OtherDevice {
+    /// Another context of the first one.
+    Context,
+    /// Another GPU.
+    Gpu,
+}
+
+/// What is done at one go.
+#[derive(Clone, Debug)]
+pub enum Stage {
+    /// The engine runs this.
+    Run(Program),
+    /// The host does this once everything before it is done.
+    Host(HostWork),
+}
+
+/// What the host does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HostWork {
+    /// Fills an array with numbers.
+    Fill(Array, Numbers),
+    /// Inverts every bit.
+    Invert(Array),
+    /// Reads every word.
+    Read(Array),
+    /// Lets the first two devices reach each other's memory, or not.
+    PeerAccess(bool),
+    /// Checks that two arrays have the same words.
+    Same(Array, Array),
+    /// Checks that an array has this word everywhere.
+    All(Array, u32),
+    /// Checks that `scale` changed what it should.
+    Scaled(Array),
+    /// Checks that the CPU computes the same words, where it makes the calls one after another.
+    Right(Array),
+    /// Counts the words of the first array that are not those of the second one.
+    Wrong(Array, Array),
+    /// Shows an array as a picture of this width: words that are not 0 are light. Those that are not as in
+    /// the second array are red.
+    Picture(Array, Array, u32),
+    /// Shows the bytes of an array as gray values of a picture of this width.
+    Gray(Array, u32),
+}
+
+/// Numbers to fill an array with. They are others each time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Numbers {
+    /// Floats from 1 to 2, and one that overflows when it is doubled.
+    Floats,
+    /// 1 for three words of ten, else 0.
+    Cells,
+    /// Complex numbers on a square of the plane, row by row: of -2 to 2 along both axes.
+    Points,
+    /// Words with all kinds of bytes.
+    Pixels,
+    /// 0 everywhere.
+    Zeros,
+}
+
+/// The functions of lessons' scripts.
+const FUNCTIONS: &[Function<Maker>] = &[
+    (
+        "device(bytes)",
+        mark!("an array on the device"),
+        |it, g, at| it.array(g.next(), BufferLocation::Device, at),
+    ),
+    (
+        "pinned(bytes)",
+        mark!("an array in page-locked memory of the host"),
+        |it, g, at| it.array(g.next(), PINNED, at),
+    ),
+    (
+        "pageable(bytes)",
+        mark!("an array in pageable memory of the host"),
+        |it, g, at| it.array(g.next(), PAGEABLE, at),
+    ),
+    (
+        "managed(bytes)",
+        mark!("an array in unified memory"),
+        |it, g, at| it.array(g.next(), BufferLocation::Managed, at),
+    ),
+    (
+        "pool(bytes)",
+        mark!("an array in the device's pool, between allocate and free"),
+        |it, g, at| it.array(g.next(), BufferLocation::Pool, at),
+    ),
+    (
+        "part(array, offset, bytes)",
+        mark!("a part of an array"),
+        |_, g, at| part(g.next(), g.next(), g.next(), at),
+    ),
+    (
+        "lattices(count, side, kernel)",
+        mark!("square lattices, and the kernel that steps them"),
+        |it, g, at| it.lattices(g.next(), g.next(), g.next(), at),
+    ),
+    (
+        "bands(rows)",
+        mark!("cuts the lattices over two GPUs, with halos of so many rows"),
+        |it, g, at| it.bands(g.next(), at),
+    ),
+    (
+        "context()",
+        mark!("another context, as a number; on(it) makes what follows there"),
+        |it, _, at| it.another(OtherDevice::Context, at),
+    ),
+    (
+        "gpu()",
+        mark!("the second GPU, as a number"),
+        |it, _, at| it.another(OtherDevice::Gpu, at),
+    ),
+    (
+        "on(device)",
+        mark!("the arrays made and the streams first used from here on are on this device"),
+        |it, g, at| it.on(g.next(), at),
+    ),
+    (
+        "host_thread(number)",
+        mark!("another thread of the host makes the calls from here on"),
+        |it, g, at| it.host_thread(g.next(), at),
+    ),
+    (
+        "kind(stream, kind)",
+        mark!("a stream is blocking, default or high (of high priority)"),
+        |it, g, at| it.kind(g.next(), g.next(), at),
+    ),
+    (
+        "fill(array, numbers)",
+        mark!("the host fills an array with floats, cells, points, pixels or zeros"),
+        |it, g, at| it.fill(g.next(), g.next(), at),
+    ),
+    (
+        "before()",
+        mark!("what follows is done each time before the clock runs"),
+        |it, _, at| it.begin(Recipe::BEFORE, at),
+    ),
+    (
+        "measure()",
+        mark!("what follows is measured"),
+        |it, _, at| it.begin(Recipe::MEASURED, at),
+    ),
+    (
+        "graph()",
+        mark!("what follows is measured as one graph"),
+        |it, _, at| it.begin_graph(at),
+    ),
+    (
+        "check()",
+        mark!("what follows checks the result"),
+        |it, _, at| it.begin(Recipe::CHECK, at),
+    ),
+    (
+        "copy(from, to, stream)",
+        mark!("copies an array"),
+        |it, g, at| it.copy(g.next(), g.next(), g.next(), at),
+    ),
+    (
+        "launch(kernel, blocks, threads, stream, …)",
+        mark!("launches a kernel with these arguments"),
+        |it, g, at| it.launch(g, at),
+    ),
+    (
+        "advance(i, generations, stream)",
+        mark!("steps lattice i"),
+        |it, g, at| it.advance(g.next(), g.next(), g.next(), at),
+    ),
+    (
+        "pack(i, stream)",
+        mark!("makes bits of the cells of lattice i"),
+        |it, g, at| it.on_lattice(LatticeOp::Pack, g.next(), g.next(), at),
+    ),
+    (
+        "download(i, stream)",
+        mark!("copies the bits of lattice i to page-locked memory"),
+        |it, g, at| it.on_lattice(DOWNLOAD_BITS, g.next(), g.next(), at),
+    ),
+    (
+        "download_cells(i, stream)",
+        mark!("copies the cells of lattice i to pageable memory"),
+        |it, g, at| it.on_lattice(DOWNLOAD_CELLS, g.next(), g.next(), at),
+    ),
+    (
+        "record(event, stream)",
+        mark!("marks the work so far of a stream by an event"),
+        |it, g, at| it.on_event(OrderOp::Record, g.next(), g.next(), at),
+    ),
+    (
+        "wait(event, stream)",
+        mark!("makes a stream wait for the latest record of an event"),
+        |it, g, at| it.on_event(OrderOp::Wait, g.next(), g.next(), at),
+    ),
+    (
+        "synchronize(stream)",
+        mark!("makes the host wait for the work so far of a stream"),
+        |it, g, at| it.push(OrderOp::Synchronize(Scope::Stream), g.next(), at),
+    ),
+    (
+        "host(array, stream)",
+        mark!("a function of the host inverts an array, in the order of the stream"),
+        |it, g, at| it.on_whole(BufferOp::HostFunction, g.next(), g.next(), at),
+    ),
+    (
+        "invert(array)",
+        mark!("the host waits for everything, and inverts an array"),
+        |it, g, at| it.host(HostWork::Invert(g.next()), at),
+    ),
+    (
+        "read(array)",
+        mark!("the host waits for everything, and reads an array"),
+        |it, g, at| it.host(HostWork::Read(g.next()), at),
+    ),
+    (
+        "allocate(array, stream)",
+        mark!("allocates an array of the pool"),
+        |it, g, at| {
+            it.on_whole(
+                |of| BufferOp::Memory(MemoryOp::Allocate(of)),
+                g.next(),
+                g.next(),
+                at,
+            )
+        },
+    ),
+    (
+        "free(array, stream)",
+        mark!("frees an array of the pool"),
+        |it, g, at| {
+            it.on_whole(
+                |of| BufferOp::Memory(MemoryOp::Free(of)),
+                g.next(),
+                g.next(),
+                at,
+            )
+        },
+    ),
+    (
+        "keep(everything, stream)",
+        mark!("whether the pool keeps what is freed"),
+        |it, g, at| it.keep(g.next(), g.next(), at),
+    ),
+    (
+        "advise(array, stream)",
+        mark!("advises that an array in unified memory is mostly read"),
+        |it, g, at| {
+            it.on_whole(
+                |of| BufferOp::Memory(MemoryOp::AdviseReadMostly(of)),
+                g.next(),
+                g.next(),
+                at,
+            )
+        },
+    ),
+    (
+        "to_device(array, stream)",
+        mark!("moves an array in unified memory to the device"),
+        |it, g, at| {
+            it.on_whole(
+                |of| BufferOp::Memory(MemoryOp::Prefetch(of, PageLocation::Device)),
+                g.next(),
+                g.next(),
+                at,
+            )
+        },
+    ),
+    (
+        "to_host(array, stream)",
+        mark!("moves an array in unified memory to the host"),
+        |it, g, at| {
+            it.on_whole(
+                |of| BufferOp::Memory(MemoryOp::Prefetch(of, PageLocation::Host)),
+                g.next(),
+                g.next(),
+                at,
+            )
+        },
+    ),
+    (
+        "peer_access(allowed)",
+        mark!("whether both GPUs reach each other's memory"),
+        |it, g, at| it.host(HostWork::PeerAccess(g.next()), at),
+    ),
+    (
+        "same(a, b)",
+        mark!("checks that two arrays are the same"),
+        |it, g, at| it.host(HostWork::Same(g.next(), g.next()), at),
+    ),
+    (
+        "all(array, word)",
+        mark!("checks that an array has this word everywhere"),
+        |it, g, at| {
+            it.host(
+                HostWork::All(g.next(), in_range(mark!("word"), u32::MAX, g.next(), at)?),
+                at,
+            )
+        },
+    ),
+    (
+        "scaled(array)",
+        mark!("checks that the kernel scale changed the one float that overflows"),
+        |it, g, at| it.host(HostWork::Scaled(g.next()), at),
+    ),
+    (
+        "right(array)",
+        mark!("checks that the CPU computes the same, one call after another"),
+        |it, g, at| it.host(HostWork::Right(g.next()), at),
+    ),
+    (
+        "wrong(a, b)",
+        mark!("counts the words of a that are not those of b"),
+        |it, g, at| it.host(HostWork::Wrong(g.next(), g.next()), at),
+    ),
+    (
+        "picture(array, right, width)",
+        mark!("shows words as a picture; those that are not right are red"),
+        |it, g, at| {
+            it.host(
+                HostWork::Picture(
+                    g.next(),
+                    g.next(),
+                    in_range(mark!("width"), 4097, g.next(), at)?,
+                ),
+                at,
+            )
+        },
+    ),
+    (
+        "gray(array, width)",
+        mark!("shows bytes as a picture"),
+        |it, g, at| {
+            it.host(
+                HostWork::Gray(g.next(), in_range(mark!("width"), 4097, g.next(), at)?),
+                at,
+            )
+        },
+    ),
+];
+
+const PINNED: BufferLocation = BufferLocation::Host(HostMemory::Pinned);
+const PAGEABLE: BufferLocation = BufferLocation::Host(HostMemory::Pageable);
+const DOWNLOAD_BITS: LatticeOp = LatticeOp::Download {
+    slot: Slot(0),
+    what: Transfer::Bits,
+};
+const DOWNLOAD_CELLS: LatticeOp = LatticeOp::Download {
+    slot: Slot(1),
+    what: Transfer::Cells,
+};
+
+impl interpreter::Maker for Maker {
+    fn type_of(parameter: &str) -> TypeId {
+        match parameter {
+            "array" | "from" | "to" | "a" | "b" | "right" => TypeId::of::<Array>(),
+            "kernel" | "kind" | "numbers" => TypeId::of::<Text>(),
+            "everything" | "allowed" => TypeId::of::<bool>(),
+            "…" => TypeId::of::<Dynamic>(),
+            _ => TypeId::of::<i64>(),
+        }
+    }
+}
+
+/// A lesson's script that was read.
+#[derive(Clone, Debug)]
+pub struct LessonScript(AST);
+
+impl LessonScript {
+    /// Reads a script.
+    ///
+    /// # Errors
+    /// The first place that cannot be read.
+    pub fn compile(source: &str) -> Result<LessonScript, ScriptError> {
+        crate::interpreter::compile(source).map(LessonScript)
+    }
+
+    /// Runs it, with these constants: names, and whole numbers or truth values.
+    ///
+    /// # Errors
+    /// Where it fails, or goes beyond what a lesson may have.
+    pub fn recipe(&self, constants: Vec<(&'static str, Dynamic)>) -> Result<Recipe, ScriptError> {
+        let maker = interpreter::run(&self.0, constants, FUNCTIONS, Maker::default())?;
+        let measured = &maker.recipe.phases[Recipe::MEASURED];
+        if measured.is_empty() {
+            let message =
+                message!("Nothing is measured: call measure(), and then what is to be measured.");
+            return Err(ScriptError::new(message, None));
+        }
+        if maker.recipe.as_graph && !matches!(measured[..], [Stage::Run(_)]) {
+            let message = message!("A graph has no work of the host.");
+            return Err(ScriptError::new(message, None));
+        }
+        Ok(maker.recipe)
+    }
+}
+
+impl Recipe {
+    /// The phase that puts things in place.
+    pub const SETUP: usize = 0;
+    /// The phase that comes each time before the clock runs.
+    pub const BEFORE: usize = 1;
+    /// The phase that is measured.
+    pub const MEASURED: usize = 2;
+    /// The phase that checks.
+    pub const CHECK: usize = 3;
+}
+
+/// What has been called so far.
+#[derive(Default)]
+struct Maker {
+    recipe: Recipe,
+    phase: usize,
+    device: DeviceId,
+    issuer: IssuerId,
+    bytes: i64,
+    calls: usize,
+}
+
+impl Maker {
+    fn array(&mut self, bytes: i64, location: BufferLocation, at: Position) -> Called {
+        let all = self.bytes.saturating_add(bytes.max(0));
+        let arrays = &mut self.recipe.arrays;
+        if bytes < 4 || bytes % 4 != 0 || all > MAX_BYTES || arrays.len() == MAX_ARRAYS {
+            let message = message!(
+                "An array has a multiple of 4 bytes, and all arrays {max} bytes at most.",
+                max = MAX_BYTES
+            );
+            return Err(refused(message, at));
+        }
+        self.bytes = all;
+        let buffer = BufferId(arrays.len() as u32);
+        arrays.push((self.device, bytes as usize, location));
+        Ok(Dynamic::from(Array {
+            start: BufferOffset { buffer, offset: 0 },
+            bytes: bytes as usize,
+        }))
+    }
+
+    fn lattices(&mut self, count: i64, side: i64, kernel: Text, at: Position) -> Called {
+        let known = kernels::KERNELS.iter().map(|it| (it.name, it));
+        let kernel = word(&kernel, &known.collect::<Vec<_>>(), at)?;
+        let count = in_range(mark!("instance"), 4097, count, at)?;
+        let side = u64::try_from(side).ok().filter(|side| side % 32 == 0);
+        let size = side.and_then(|side| Size::new(side, side).ok());
+        let Some(size) = size.filter(|_| count > 0) else {
+            let message =
+                message!("There is at least one lattice, whose side is a multiple of 32.");
+            return Err(refused(message, at));
+        };
+        self.recipe.lattices = Some((count as usize, size, kernel));
+        Ok(Dynamic::UNIT)
+    }
+
+    fn bands(&mut self, rows: i64, at: Position) -> Called {
+        self.recipe.halo = Some(in_range(mark!("halo"), 1 << 10, rows, at)?);
+        Ok(Dynamic::UNIT)
+    }
+
+    fn another(&mut self, device: OtherDevice, at: Position) -> Called {
+        self.recipe.devices.push(device);
+        let number = self.recipe.devices.len() as i64;
+        in_range(mark!("device"), MAX_DEVICES, number, at)?;
+        Ok(number.into())
+    }
+
+    fn on(&mut self, device: i64, at: Position) -> Called {
+        let devices = self.recipe.devices.len() as u32 + 1;
+        self.device = DeviceId(in_range(mark!("device"), devices, device, at)? as u16);
+        Ok(Dynamic::UNIT)
+    }
+
+    fn host_thread(&mut self, number: i64, at: Position) -> Called {
+        self.issuer = IssuerId(in_range(mark!("thread"), 32, number, at)? as u8);
+        Ok(Dynamic::UNIT)
+    }
+
+    fn kind(&mut self, stream: i64, kind: Text, at: Position) -> Called {
+        let stream = self.stream(stream, at)?;
+        let spec = &mut self.recipe.streams[stream.0 as usize].1;
+        match word(&kind, &[("blocking", 0), ("default", 1), ("high", 2)], at)? {
+            0 => spec.kind = StreamKind::Blocking,
+            1 => spec.kind = StreamKind::Default,
+            _ => spec.priority = Priority::High,
+        }
+        Ok(Dynamic::UNIT)
+    }
+
+    /// Begins another phase.
+    fn begin(&mut self, phase: usize, at: Position) -> Called {
+        if phase <= self.phase || (phase == Recipe::CHECK && self.phase != Recipe::MEASURED) {
+            let message =
+                message!("before(), measure() and check() come in this order, each once.");
+            return Err(refused(message, at));
+        }
+        (self.phase, self.issuer) = (phase, IssuerId(0));
+        Ok(Dynamic::UNIT)
+    }
+
+    fn begin_graph(&mut self, at: Position) -> Called {
+        self.recipe.as_graph = true;
+        self.begin(Recipe::MEASURED, at)
+    }
+
+    fn stream(&mut self, stream: i64, at: Position) -> Called<StreamId> {
+        let stream = in_range(mark!("stream"), MAX_STREAMS, stream, at)?;
+        let streams = &mut self.recipe.streams;
+        let all = streams.len().max(stream as usize + 1);
+        streams.resize(all, (self.device, StreamSpec::PLAIN));
+        Ok(StreamId(stream))
+    }
+
+    fn count(&mut self, at: Position) -> Called {
+        check_calls(self.calls, at)?;
+        self.calls += 1;
+        Ok(Dynamic::UNIT)
+    }
+
+    /// Adds an op of a stream to what is done in this phase.
+    fn push(&mut self, op: impl Into<Op>, stream: i64, at: Position) -> Called {
+        let stream = self.stream(stream, at)?;
+        let phase = &mut self.recipe.phases[self.phase];
+        if !matches!(phase.last(), Some(Stage::Run(_))) {
+            phase.push(Stage::Run(Program::default()));
+        }
+        if let Some(Stage::Run(program)) = phase.last_mut() {
+            program.push_from(self.issuer, stream, op);
+        }
+        self.count(at)
+    }
+
+    fn copy(&mut self, from: Array, to: Array, stream: i64, at: Position) -> Called {
+        if from.bytes != to.bytes {
+            let message = message!(
+                "A copy is between two arrays of one length: these have {from} and {to} bytes. Take a part of one.",
+                from = from.bytes,
+                to = to.bytes
+            );
+            return Err(refused(message, at));
+        }
+        let (bytes, from, to) = (from.bytes, from.start, to.start);
+        self.push(BufferOp::Copy { from, to, bytes }, stream, at)
+    }
+
+    /// A launch of a kernel, in blocks of threads, in a stream; then its arguments.
+    fn launch(&mut self, given: &mut Given, at: Position) -> Called {
+        let name: Text = given.next();
+        let known = buffer_kernels::LESSON_KERNELS.map(|it| (it.name, it));
+        let kernel = word(&name, &known, at)?;
+        let shape = [given.next::<i64>(), given.next()].map(u32::try_from);
+        let stream = given.next();
+        let arguments = arguments(kernel, given);
+        let ([Ok(blocks @ 1..), Ok(threads @ 1..)], Some(arguments)) = (shape, arguments) else {
+            let message = message!(
+                "{kernel} takes at least one block and one thread, and after the stream: {parameters}.",
+                kernel = kernel.name,
+                parameters = kernel.parameters_in_words()
+            );
+            return Err(refused(message, at));
+        };
+        let launch = BufferLaunch {
+            kernel,
+            shape: kernels::Launch::in_row(blocks, threads),
+            arguments,
+        };
+        self.push(BufferOp::Launch(launch), stream, at)
+    }
+
+    /// The nth lattice as a range, and the kernel of all.
+    fn lattice(&self, lattice: i64, at: Position) -> Called<(Range<u32>, &'static Kernel)> {
+        let Some((count, _, kernel)) = self.recipe.lattices else {
+            let message =
+                message!("There are no lattices: call lattices(count, side, kernel) first.");
+            return Err(refused(message, at));
+        };
+        let lattice = in_range(mark!("instance"), count as u32, lattice, at)?;
+        Ok((lattice..lattice + 1, kernel))
+    }
+
+    fn advance(&mut self, i: i64, generations: i64, stream: i64, at: Position) -> Called {
+        let (lattice, kernel) = self.lattice(i, at)?;
+        let generations = in_range(mark!("generation"), 1 << 30, generations, at)?;
+        let op = Op::advance(kernel, lattice, Rule::LIFE, generations);
+        self.push(op, stream, at)
+    }
+
+    fn on_lattice(&mut self, op: LatticeOp, i: i64, stream: i64, at: Position) -> Called {
+        let (lattice, _) = self.lattice(i, at)?;
+        self.push(op.on(lattice), stream, at)
+    }
+
+    fn on_event(
+        &mut self,
+        op: fn(EventId) -> OrderOp,
+        event: i64,
+        stream: i64,
+        at: Position,
+    ) -> Called {
+        let event = in_range(mark!("event"), MAX_EVENTS, event, at)?;
+        self.recipe.events = self.recipe.events.max(event + 1);
+        self.push(op(EventId(event)), stream, at)
+    }
+
+    /// An op on the buffer of an array that is not a part of one.
+    fn on_whole(
+        &mut self,
+        op: fn(BufferId) -> BufferOp,
+        array: Array,
+        stream: i64,
+        at: Position,
+    ) -> Called {
+        let buffer = array.start.buffer;
+        if array.bytes != self.recipe.arrays[buffer.0 as usize].1 {
+            let message = message!("This takes a whole array, and not a part of one.");
+            return Err(refused(message, at));
+        }
+        self.push(op(buffer), stream, at)
+    }
+
+    fn keep(&mut self, everything: bool, stream: i64, at: Position) -> Called {
+        let threshold = if everything { u64::MAX } else { 0 };
+        let op = MemoryOp::SetReleaseThreshold(threshold);
+        self.push(BufferOp::Memory(op), stream, at)
+    }
+
+    fn fill(&mut self, array: Array, numbers: Text, at: Position) -> Called {
+        let known = [
+            ("floats", Numbers::Floats),
+            ("cells", Numbers::Cells),
+            ("points", Numbers::Points),
+            ("pixels", Numbers::Pixels),
+            ("zeros", Numbers::Zeros),
+        ];
+        self.host(HostWork::Fill(array, word(&numbers, &known, at)?), at)
+    }
+
+    fn host(&mut self, work: HostWork, at: Position) -> Called {
+        let arrays = match work {
+            HostWork::Same(a, b) | HostWork::Wrong(a, b) | HostWork::Picture(a, b, _) => {
+                vec![a, b]
+            }
+            HostWork::Fill(a, _) | HostWork::All(a, _) | HostWork::Gray(a, _) => vec![a],
+            HostWork::Invert(a) | HostWork::Read(a) | HostWork::Scaled(a) | HostWork::Right(a) => {
+                vec![a]
+            }
+            HostWork::PeerAccess(_) => Vec::new(),
+        };
+        let is_reached = |array: &Array| {
+            let (.., location) = self.recipe.arrays[array.start.buffer.0 as usize];
+            matches!(location, BufferLocation::Host(_) | BufferLocation::Managed)
+                && array.bytes == arrays[0].bytes
+        };
+        if !arrays.iter().all(is_reached) {
+            let message = message!(
+                "The host reaches arrays in its own or in unified memory, and compares those of one length."
+            );
+            return Err(refused(message, at));
+        }
+        self.recipe.phases[self.phase].push(Stage::Host(work));
+        self.count(at)
+    }
+}
+
+/// A part of an array.
+fn part(of: Array, offset: i64, bytes: i64, at: Position) -> Called {
+    let end = offset.checked_add(bytes);
+    let is_within = end.is_some_and(|end| end <= of.bytes as i64);
+    if offset < 0 || bytes < 4 || offset % 4 != 0 || bytes % 4 != 0 || !is_within {
+        let message = message!(
+            "A part lies within its array of {bytes} bytes; both numbers are multiples of 4.",
+            bytes = of.bytes
+        );
+        return Err(refused(message, at));
+    }
+    let mut part = of;
+    part.start.offset += offset as usize;
+    part.bytes = bytes as usize;
+    Ok(Dynamic::from(part))
+}
+
+/// Arguments of a kernel's types; `None` if these are not.
+fn arguments(kernel: &BufferKernel, given: &mut Given) -> Option<Vec<Argument>> {
+    let given = given.0.by_ref();
+    if given.len() != kernel.parameters.len() {
+        return None;
+    }
+    let arguments = given.zip(kernel.parameters).map(|(given, parameter)| {
+        if *parameter == ArgumentType::Buffer {
+            return Some(Argument::Buffer(given.clone().try_cast::<Array>()?.start));
+        }
+        let flag = given.as_bool().ok().map(i64::from);
+        let number = flag.or(given.as_int().ok())?;
+        Some(match parameter {
+            ArgumentType::Buffer => return None,
+            ArgumentType::I32 => Argument::I32(number.try_into().ok()?),
+            ArgumentType::U32 => Argument::U32(number.try_into().ok()?),
+            ArgumentType::U64 => Argument::U64(number.try_into().ok()?),
+            ArgumentType::F32 => Argument::F32(number as f32),
+        })
+    });
+    arguments.collect()
+}
+
+/// One of a few words.
+fn word<T: Copy>(given: &str, known: &[(&str, T)], at: Position) -> Called<T> {
+    let found = known.iter().find(|(name, _)| *name == given);
+    found.map(|(_, value)| *value).ok_or_else(|| {
+        let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+        let message = message!(
+            "There is no '{given}' here; there are {names}.",
+            given = given,
+            names = names.join(", ")
+        );
+        refused(message, at)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_guide_to_lessons_has_every_function() {
+        let guide = include_str!("../../../docs/own-lesson.md");
+        for (usage, meaning, _) in FUNCTIONS {
+            let row = format!("| `{usage}` | {meaning} |");
+            assert!(guide.contains(&row), "{row}");
+        }
+    }
+}
