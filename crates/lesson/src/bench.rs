@@ -7,8 +7,7 @@ use super::{Result, SweepSetup};
 use crate::file::Constants;
 use engine::{
     BufferId, BufferLocation, BufferOp, Completion, Cut, DeviceId, DeviceInfo, Engine, EngineError,
-    HostMemory, IssuedStep, Nanos, Op, Program, RunId, Span, SplitEngine, Step, StreamId,
-    StreamKind, StreamSpec,
+    IssuedStep, Nanos, Op, Program, RunId, Span, SplitEngine, Step, StreamId, StreamSpec,
 };
 use life::Size;
 use session::instances::open_engine;
@@ -183,17 +182,6 @@ impl Bench {
         }
     }
 
-    /// Streams of one kind.
-    pub fn streams(&mut self, count: usize, kind: StreamKind) -> Result<Vec<StreamId>> {
-        let spec = StreamSpec {
-            kind,
-            ..StreamSpec::PLAIN
-        };
-        let engine = self.engine()?;
-        let made = (0..count).map(|_| engine.create_stream(DEVICE, spec));
-        Ok(made.collect::<Result<_, EngineError>>()?)
-    }
-
     /// A stream that waits for no other.
     pub fn stream(&mut self) -> Result<StreamId> {
         Ok(self.engine()?.create_stream(DEVICE, StreamSpec::PLAIN)?)
@@ -202,11 +190,6 @@ impl Bench {
     /// A buffer on the device.
     pub fn device_buffer(&mut self, bytes: usize) -> Result<BufferId> {
         self.buffer_in(DEVICE, bytes, BufferLocation::Device)
-    }
-
-    /// A page-locked buffer on the host.
-    pub fn pinned_buffer(&mut self, bytes: usize) -> Result<BufferId> {
-        self.buffer_in(DEVICE, bytes, BufferLocation::Host(HostMemory::Pinned))
     }
 
     /// A buffer of a context.
@@ -224,13 +207,6 @@ impl Bench {
     /// Hands over the words of a buffer on the host.
     pub fn access(&mut self, buffer: BufferId, look: &mut dyn FnMut(&mut [u32])) -> Result<()> {
         Ok(self.engine()?.access(buffer, look)?)
-    }
-
-    /// The words of a buffer on the host.
-    pub fn words(&mut self, buffer: BufferId) -> Result<Vec<u32>> {
-        let mut words = Vec::new();
-        self.access(buffer, &mut |of| words = of.to_vec())?;
-        Ok(words)
     }
 
     /// Runs a program and waits for it.

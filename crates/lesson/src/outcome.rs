@@ -165,7 +165,7 @@ impl OpFigures {
         }
         if let (Some(call), Some(done)) = (self.call_ms, self.done_ms) {
             said.push(tr!(
-                "the call returns after {call}, all is done after {done}",
+                "the call returns after {call}, it is done after {done}",
                 call = time(call),
                 done = time(done)
             ));
