@@ -21,6 +21,7 @@ use experiment::Plan;
 use lang::{Language, Message, tr};
 use lesson::{Bench, LESSONS};
 use life::{Size, check_writable};
+use session::trace::{Recording, RoundWork};
 use session::{DeviceChoice, Pace, Setup, finding_in_words};
 use ui::{Lecture, LectureOptions, LecturePanel, LectureStep, Notes};
 
@@ -86,7 +87,17 @@ fn start(arguments: &LectureArguments) -> Result<()> {
     for path in arguments.notes.iter().chain(&arguments.report) {
         check_writable(path)?;
     }
-    let (lecture, first) = read(&arguments.lecture, arguments)?;
+    let (mut lecture, mut first) = read(&arguments.lecture, arguments)?;
+    let is_free =
+        first.common.device == DeviceChoice::Auto && lecture.steps.iter().all(is_recorded);
+    if is_free && Bench::open(DeviceChoice::Auto)?.is_cpu() {
+        let mut arguments = arguments.clone();
+        arguments.common.device = DeviceChoice::Recorded;
+        (lecture, first) = read(&arguments.lecture, &arguments)?;
+        text::say(tr!(
+            "no GPU computes here: the lecture shows what was recorded on one; --device cpu measures on this CPU"
+        ));
+    }
     let lecture = LectureOptions {
         lecture,
         notes: match &arguments.notes {
@@ -96,6 +107,15 @@ fn start(arguments: &LectureArguments) -> Result<()> {
         report: arguments.report.clone(),
     };
     window::main(&first.common, &first.window, Some(lecture), for_a_list())
+}
+
+/// Whether there is a recording of a step's rounds.
+fn is_recorded(step: &LectureStep) -> bool {
+    let (kernel, switches) = step.measured();
+    let setup = &step.setup;
+    let work = RoundWork::of(setup, setup.instances, setup.generations_per_round);
+    let group = Recording::shipped().group(&work);
+    group.is_some_and(|group| group.find(kernel, switches).is_some())
 }
 
 /// Measures what every step changes, and every lesson, and says what of it is resolved here.
@@ -348,7 +368,6 @@ fn choices(step: &Step) -> Result<Vec<f64>, Located> {
 mod tests {
     use super::*;
     use session::Finding;
-    use session::trace::{Recording, RoundWork};
 
     fn shipped(name: &str, device: DeviceChoice) -> Lecture {
         read(Path::new(name), &plain(device)).unwrap().0
