@@ -153,7 +153,7 @@ impl OpFigures {
         }
     }
 
-    /// What was measured: `83 µs · 50.5 GB/s · the call returns after 3 µs, it is done after 90 µs`.
+    /// What was measured: `83 µs · 50.5 GB/s · returns after 3 µs, done after 90 µs`.
     pub fn in_words(&self) -> String {
         let time = |ms| Measured::default().time("", ms).figures[0].in_words();
         let mut said = vec![time(self.length_ms)];
@@ -165,7 +165,7 @@ impl OpFigures {
         }
         if let (Some(call), Some(done)) = (self.call_ms, self.done_ms) {
             said.push(tr!(
-                "the call returns after {call}, it is done after {done}",
+                "returns after {call}, done after {done}",
                 call = time(call),
                 done = time(done)
             ));
