@@ -4,13 +4,13 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use engine::{Kernel, kernels};
-use lang::{Message, message};
+use lang::{Message, message, tr};
 use script::{Dynamic, LessonScript, Place, Recipe, ScriptError};
 use serde::{Deserialize, Deserializer};
 use session::Switches;
 use toml::Spanned;
 
-use crate::{Group, Origin};
+use crate::{Group, Origin, PartOutcome};
 
 /// A text as it is in English, which is also the key of its translation.
 pub type Text = &'static str;
@@ -189,6 +189,9 @@ pub struct Part {
     /// A remark on its figures; may be empty.
     #[serde(default, deserialize_with = "text")]
     pub note: Text,
+    /// The same on the CPU engine, in its place; may be empty.
+    #[serde(default, rename = "note-on-cpu", deserialize_with = "text")]
+    pub note_on_cpu: Text,
     /// Which time is compared.
     #[serde(default)]
     pub time: TimeOf,
@@ -473,6 +476,31 @@ impl Part {
             ("SMS", Dynamic::from(i64::from(known.sms))),
             ("TIMES", Dynamic::from(known.times)),
         ])
+    }
+}
+
+impl Part {
+    /// How long all of it took that is drawn, in milliseconds; `None` where another time is compared.
+    pub(crate) fn whole_ms(&self, measured: &PartOutcome) -> Option<f64> {
+        let time = measured.time_ms.filter(|_| self.time == TimeOf::Wall);
+        time.map(|time| time * self.divide)
+    }
+
+    /// Why the round that is drawn does not last as long as was measured; `None` if it does, to 5 %.
+    pub fn drawn_in_words(&self, measured: &PartOutcome) -> Option<String> {
+        let (whole, drawn) = (self.whole_ms(measured)?, measured.drawn_ms()?);
+        let time = |ms: f64| lang::numbers::time_us(1e3 * ms);
+        match drawn / whole {
+            0.95..=1.05 => None,
+            ..0.95 => Some(tr!(
+                "drawn is the device's part of it, {drawn}",
+                drawn = time(drawn)
+            )),
+            _ => Some(tr!(
+                "drawn is a round of {drawn}: timing each op takes time, too",
+                drawn = time(drawn)
+            )),
+        }
     }
 }
 

@@ -52,7 +52,7 @@ pub use recorded::{record, recorded, recording_order};
 pub use rounds_run::SweepSetup;
 pub use speedup::{Speedup, SpeedupPoint, SpeedupSeries};
 
-use engine::{EngineError, Nanos};
+use engine::EngineError;
 use experiment::Limits;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -392,7 +392,8 @@ fn measure(
             let (runs, executor) = interleave(parts.len(), limits, &mut sample, &mut wait)?;
             for (i, (&part, run)) in parts.iter().zip(runs).enumerate() {
                 outcome.replace(part, run, executor.interval(i));
-                show_typical_round(&mut *experiments[i], &mut outcome.parts[part])?;
+                let of = &lesson.parts[part];
+                show_typical_round(&mut *experiments[i], of, &mut outcome.parts[part])?;
             }
             if can_compare {
                 outcome.source = Source::MeasuredHere(executor.load);
@@ -423,29 +424,28 @@ fn measure(
 
 /// Times rounds of a part anew, for a second or two, until one takes about as long as was measured: a
 /// round that something held up would contradict the figures beside it.
-fn show_typical_round(experiment: &mut dyn Experiment, part: &mut PartOutcome) -> Result<()> {
+fn show_typical_round(
+    experiment: &mut dyn Experiment,
+    of: &Part,
+    part: &mut PartOutcome,
+) -> Result<()> {
     const CLOSE: f64 = 1.02;
     const TRIES: usize = 30;
     const TIME: Duration = Duration::from_secs(2);
-    let Some(wanted) = part.time_ms else {
+    let Some(wanted) = of.whole_ms(part) else {
         return Ok(());
     };
-    let distance = |round: &TimedRound| {
-        let length = round
-            .bounds()
-            .map_or(0.0, |(start, end)| Nanos(end.0 - start.0).as_ms());
-        (length.max(1e-9) / wanted).ln().abs()
-    };
+    let distance = |part: &PartOutcome| part.drawn_ms().map(|drawn| (drawn / wanted).ln().abs());
     let began = Instant::now();
     for _ in 0..TRIES {
-        let shown = part.trace.as_ref();
-        if shown.is_none_or(|round| distance(round) < CLOSE.ln()) || began.elapsed() > TIME {
+        let shown = distance(part);
+        if shown.is_none_or(|shown| shown < CLOSE.ln()) || began.elapsed() > TIME {
             break;
         }
-        if let Some(round) = experiment.round()?
-            && shown.is_some_and(|shown| distance(&round) < distance(shown))
-        {
-            part.trace = Some(round);
+        let before = part.trace.take();
+        part.trace = experiment.round()?;
+        if distance(part) >= shown {
+            part.trace = before;
         }
     }
     Ok(())

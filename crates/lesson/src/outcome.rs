@@ -157,11 +157,9 @@ impl OpFigures {
     pub fn in_words(&self) -> String {
         let time = |ms| Measured::default().time("", ms).figures[0].in_words();
         let mut said = vec![time(self.length_ms)];
-        if self.bytes > 0 && self.length_ms > 0.0 {
-            said.push(format!(
-                "{:.1} GB/s",
-                self.bytes as f64 / self.length_ms / 1e6
-            ));
+        let rate = self.bytes as f64 / self.length_ms.max(1e-6) / 1e6;
+        if rate >= 0.1 {
+            said.push(format!("{rate:.1} GB/s"));
         }
         if let (Some(call), Some(done)) = (self.call_ms, self.done_ms) {
             said.push(tr!(
@@ -214,6 +212,12 @@ impl PartOutcome {
             })
         });
         figures.collect()
+    }
+
+    /// How long the round lasts that is drawn, in milliseconds; `None` if there is none.
+    pub(crate) fn drawn_ms(&self) -> Option<f64> {
+        let (start, end) = self.trace.as_ref()?.bounds()?;
+        Some(Nanos(end.0 - start.0).as_ms())
     }
 
     /// The time of this label in milliseconds: a figure, or that of an op.
@@ -434,6 +438,10 @@ impl Outcome {
     /// Takes a part's first sample, and what was seen when it was inspected.
     pub(super) fn add(&mut self, part: &Part, sample: Measured, inspected: Measured) {
         let sampled = sample.figures.len();
+        let note = match self.engine {
+            "cpu" if !part.note_on_cpu.is_empty() => part.note_on_cpu,
+            _ => part.note,
+        };
         let checks = sample.checks.into_iter().chain(inspected.checks);
         let several = checks.map(|Check { what, passed }| Check {
             what: tr!("{}: {what}", lang::text(part.title)),
@@ -453,9 +461,7 @@ impl Outcome {
             time_ms: sample.time_ms,
             interval_ms: None,
             figures,
-            note: sample
-                .note
-                .or(Some(part.note.to_owned()).filter(|note| !note.is_empty())),
+            note: sample.note.or((!note.is_empty()).then(|| note.to_owned())),
             trace: sample.trace.or(inspected.trace),
             sampled,
         });

@@ -275,6 +275,30 @@ mod tests {
     }
 
     #[test]
+    fn the_longer_drawn_round_is_that_of_the_slower_part() {
+        let mut seen = 0;
+        for lesson in LESSONS.iter() {
+            let outcome = recorded(lesson).unwrap();
+            for (compare, factor) in lesson.compared.iter().zip(&outcome.factors) {
+                let drawn = [compare.slow, compare.fast].map(|part| {
+                    let measured = &outcome.parts[part];
+                    lesson.parts[part].whole_ms(measured)?;
+                    measured.drawn_ms()
+                });
+                let (Finding::Difference { .. }, [Some(slow), Some(fast)]) =
+                    (factor.finding, drawn)
+                else {
+                    continue;
+                };
+                seen += 1;
+                let is_faster = factor.finding.is_faster();
+                assert_eq!(slow > fast, is_faster, "{}: {slow} {fast}", lesson.name);
+            }
+        }
+        assert!(seen > 20, "{seen}");
+    }
+
+    #[test]
     fn everything_recorded_can_be_read_in_chinese() {
         let has_chinese = |text: &str| text.contains(|it| ('\u{4e00}'..='\u{9fff}').contains(&it));
         // The shape of a block, or a name in code.

@@ -409,14 +409,20 @@ impl OpenLesson {
             return;
         }
         let known: Vec<&PartOutcome> = known.into_iter().flatten().collect();
-        for (column, part) in page.columns.iter_mut().zip(&known) {
+        let of = scene.parts.iter().map(|&part| &self.lesson.parts[part]);
+        for ((column, part), of) in page.columns.iter_mut().zip(&known).zip(of) {
             let row = |it: &lesson::MeasuredValue| (it.name(), it.in_words());
             column.figures = part.figures.iter().map(row).collect();
             let ops = part.ops();
             column
                 .figures
                 .extend(ops.iter().map(|it| (it.name(), it.in_words())));
-            column.note = part.note.as_deref().map(lang::shown).unwrap_or_default();
+            let note = part.note.as_deref().map(lang::shown);
+            column.note = note
+                .into_iter()
+                .chain(of.drawn_in_words(part))
+                .collect::<Vec<_>>()
+                .join(" · ");
         }
         let rounds = known.iter().filter_map(|part| part.trace.clone());
         page.rounds = Chart::on_one_axis(rounds.map(Arc::new).collect());
