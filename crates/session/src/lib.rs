@@ -58,10 +58,10 @@ pub use setup::{
     StoredKernel, TimeSettings,
 };
 pub use trace::{IsolatedOp, Trace};
-pub use worker::lab::{RateStatus, Sampling};
+pub use worker::lab::{AbComparison, Effect, LabStatus, RateStatus, RecordedStatus, Sampling};
 pub use worker::status::{
-    AbComparison, ClockStatus, Effect, EngineStatus, LabStatus, LatticeStatus, NOTICE_TIME,
-    PanelStatus, Recomputing, RecordedStatus, SettingStatus, Settled, Status, time_left,
+    ClockStatus, EngineStatus, LatticeStatus, NOTICE_TIME, PanelStatus, Recomputing, SettingStatus,
+    Settled, Status, time_left,
 };
 
 /// A running session; see the crate's documentation.

@@ -1,20 +1,29 @@
-//! What is measured of a session's rounds: rates and median times, A and B, what was recorded on a GPU
-//! instead, and the overlap of a round's ops.
+//! What is measured of a session's rounds: rates and median times, before and after a change or of A and B
+//! ([`Trial`]), what was recorded on a GPU instead, and the overlap of a round's ops.
+//!
+//! Rounds that differ from the others in anything else than the setting are not compared: those stepped by
+//! hand, cut short, or timed by events.
 
 use super::{RETRY_INTERVAL, SessionWorker};
 use crate::command::{Notice, refuse};
 use crate::copies::Snapshot;
-use crate::state::Mode;
-use crate::trace::{Recording, RoundWork};
+use crate::instances::{MAX_IN_FLIGHT, Round, Sim};
+use crate::state::{Mode, part_of_round};
+use crate::trace::{Recording, RoundWork, TimedRound};
 use crate::worker::watching::Measuring;
 use crate::{
-    AbComparison, Effect, Finding, IsolatedOp, LabStatus, NewCells, Order, Pace, RecordedStatus,
-    Request, Setting, Share, Source, Status, Streams, Switch, Switches, median, recorded_in_words,
+    Finding, IsolatedOp, NewCells, Order, Pace, Recorded, Request, Setting, Share, Side, Source,
+    Status, Streams, Switch, Switches, finding_in_words, median, recorded_in_words,
+    unknown_in_words,
 };
 use engine::Result;
-use lang::message;
+use experiment::{Executor, Plan};
+use lang::numbers::time_us_to;
+use lang::{Message, message, tr};
 use life::grouped;
+use platform::{Usage, usage};
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -226,6 +235,99 @@ impl Sampling {
 // What is measured of a session's rounds.
 
 /// What is measured of a session's rounds.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct LabStatus {
+    /// A round's ops, each run alone; measured while the timeline is shown.
+    pub isolated: Option<Arc<[IsolatedOp]>>,
+    /// The two settings, while two are compared.
+    pub comparison: Option<AbComparison>,
+    /// What the last switch did to the time of a round, once measured.
+    pub last_effect: Option<Effect>,
+    /// Whether that is news: the change was just made, or its effect found.
+    pub tells_effect: bool,
+    /// Whether timed rounds record when and where their blocks ran.
+    pub block_timestamps: bool,
+    /// By what factor block timestamps lengthen a launch, once measured.
+    pub timestamp_overhead: Option<f64>,
+    /// What is recorded, if recorded rounds are shown instead of measurements.
+    pub recording: Option<RecordedStatus>,
+}
+
+/// Rounds that were recorded on a GPU, shown while the CPU steps the lattices.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RecordedStatus {
+    /// Where and when they were recorded.
+    pub recorded: Recorded,
+    /// Whether any were with the present setting.
+    pub has_setting: bool,
+    /// Rounds a second of the CPU over those of the GPU at this pace, 1 at most; `None` while unknown.
+    pub pace: Option<f64>,
+}
+
+/// Two settings side by side: A steps the first instances, B the same number of others, on the same
+/// cells, in alternate rounds, each timed alone.
+#[derive(Clone, PartialEq, Debug)]
+pub struct AbComparison {
+    /// A's and B's.
+    pub switches: [Switches; 2],
+    /// The time of a round of each, in microseconds; its ratio is that of the finding.
+    pub round_us: [Option<f64>; 2],
+    /// How they compare; `None` while it is measured.
+    pub finding: Option<Finding>,
+    /// Where both come from, and what else the machine did meanwhile.
+    pub source: Source,
+    /// Cells that differ between A and B, and of which generation; more than 0 is a fault.
+    pub differing: Option<(u64, u64)>,
+    /// Instances of each side.
+    pub each: usize,
+}
+
+impl AbComparison {
+    /// Whether A and B have the same settings, so that there is nothing to measure.
+    pub fn is_of_equals(&self) -> bool {
+        self.switches[0] == self.switches[1]
+    }
+}
+
+/// What a change of a switch or of the kernel did to the time of a round.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Effect {
+    /// What was changed, and to what.
+    pub what: Message,
+    /// The times of a round before and after, in microseconds; their ratio is that of the finding.
+    pub round_us: [Option<f64>; 2],
+    /// How they compare; `None` while it is measured.
+    pub finding: Option<Finding>,
+    /// Where both come from, and what else the machine did meanwhile.
+    pub source: Source,
+}
+
+impl Effect {
+    /// How the time of a round changed, in a few words: `8.1× faster ± 0.2`.
+    pub fn in_short(&self) -> String {
+        match self.finding {
+            Some(finding) => finding_in_words(finding),
+            None => unknown_in_words(&self.source).into(),
+        }
+    }
+
+    /// What was changed, the times of a round before and after, and how they compare.
+    pub fn in_words(&self) -> String {
+        let [Some(before), Some(after)] = self.round_us else {
+            return format!("{}: {}", self.what, self.in_short());
+        };
+        let digits = self.finding.map_or(3, |finding| finding.digits());
+        tr!(
+            "{what}: {factor} ({before} → {after} per round)",
+            what = self.what,
+            factor = self.in_short(),
+            before = time_us_to(before, digits),
+            after = time_us_to(after, digits)
+        )
+    }
+}
+
+/// What is measured of a session's rounds.
 #[derive(Default)]
 pub(crate) struct Lab {
     pub(crate) statistics: Statistics,
@@ -233,7 +335,7 @@ pub(crate) struct Lab {
     /// When the last command came, or the session began.
     pub(crate) last_command: Option<Instant>,
     /// How many trials have begun.
-    pub(crate) trials: u64,
+    trials: u64,
     /// By what factor rounds of equal settings differ, once that was measured.
     pub(crate) spread: Option<f64>,
     /// What the last change of a switch or of the kernel did to the time of a round.
@@ -303,6 +405,326 @@ impl Lab {
     pub(super) fn toggle_block_timestamps(&mut self) {
         self.block_timestamps = !self.block_timestamps;
         self.launches.iter_mut().for_each(VecDeque::clear);
+    }
+}
+
+// Two settings whose rounds are compared while the session runs: before and after a change, A and B, or,
+// once per session, equal ones, whose difference widens what is found of others.
+// The present setting is the session's; a trial knows the other one. It decides whose round is next, and
+// an [`Executor`] what the times of their rounds say. Every round is a round of the session: the lattices
+// advance and are drawn.
+
+/// Number of cells of all lattices up to which kernels of different layouts are compared: each change
+/// between them converts every lattice.
+const MAX_CONVERTED_CELLS: u64 = 1 << 28;
+
+/// How long nothing was asked of the session before equal settings are compared.
+const IDLE_BEFORE_EQUAL_SETTINGS: Duration = Duration::from_secs(10);
+
+/// What is compared.
+enum Subject {
+    /// All lattices before (A) and after (B) a change.
+    Change(Message),
+    /// A's lattices, so many, with the present setting, and as many of B's with the other; an odd one is
+    /// not stepped.
+    Halves(usize),
+    /// All lattices with one setting.
+    EqualSettings,
+}
+
+/// A comparison of rounds, under way or finished.
+pub(crate) struct Trial {
+    subject: Subject,
+    /// The setting before the change, or B's.
+    pub(crate) other: Setting,
+    /// Of A's rounds and of B's.
+    executor: Executor,
+    /// Whether the round that is being issued is compared, and of A and B the pair.
+    is_compared: bool,
+    /// What the system had given when the round that is being issued was prepared.
+    used: Usage,
+}
+
+impl Trial {
+    /// How many lattices A and B have each, if those are compared.
+    pub(crate) fn each(&self) -> Option<usize> {
+        match self.subject {
+            Subject::Halves(each) => Some(each),
+            Subject::Change(_) | Subject::EqualSettings => None,
+        }
+    }
+
+    /// Which one of A and B is behind the other, and the generations by which it is.
+    fn behind(&self, sim: &Sim) -> Option<(Side, u32)> {
+        let each = self.each()?;
+        let [a, b] = [sim.generation(0), sim.generation(each)];
+        let side = if a < b { Side::A } else { Side::B };
+        (a != b).then(|| (side, a.abs_diff(b) as u32))
+    }
+
+    /// Decides whose round of so many generations is next. `counts` says that it is one of many alike.
+    fn next(&mut self, sim: &Sim, generations: u32, counts: bool) -> Side {
+        let behind = self.behind(sim);
+        if behind.is_none() {
+            self.is_compared = counts && self.is_under_way();
+            if self.is_compared {
+                self.executor.compare_rounds_of(generations);
+            }
+        }
+        self.used = usage();
+        let turn = Side::ALL[self.executor.next_subject()];
+        match (behind, self.each()) {
+            (Some((second, _)), _) => {
+                self.is_compared &= second == turn;
+                second
+            }
+            _ if self.is_compared => turn,
+            (None, Some(_)) => Side::A,
+            (None, None) => Side::B, // the present setting
+        }
+    }
+
+    /// Notes that the round is in flight.
+    pub(crate) fn issued(&mut self) {
+        if self.is_compared {
+            self.executor.issued();
+        } else {
+            self.interrupt();
+        }
+    }
+
+    /// Leaves out a round: the block that it would belong to does not count.
+    pub(crate) fn interrupt(&mut self) {
+        self.executor.interrupt();
+        self.is_compared = false;
+    }
+
+    /// Takes the round in flight. Returns whose it was; one that is not compared is of the present setting.
+    fn round(&mut self, lattices: &Range<usize>, took: Duration, now: Instant) -> Side {
+        let used = usage();
+        let round = experiment::Round {
+            time: took.as_secs_f64() * 1e6,
+            lasted: took,
+            cpu: used.cpu - self.used.cpu,
+            is_preempted: used.is_preempted_since(self.used),
+        };
+        let compared = self.executor.record(round, now);
+        let is_a = match self.subject {
+            Subject::Halves(each) => lattices.start < each,
+            Subject::Change(_) => compared == Some(Side::A as usize),
+            Subject::EqualSettings => false,
+        };
+        if is_a { Side::A } else { Side::B }
+    }
+
+    /// Whether rounds are still compared.
+    fn is_under_way(&self) -> bool {
+        !self.executor.is_done()
+    }
+
+    /// What was measured, and what else the machine did meanwhile.
+    fn measured(&self) -> Measured {
+        let times = self.executor.times();
+        (
+            [0, 1].map(|side| times.map(|times| times[side])),
+            self.executor.finding,
+            Source::MeasuredHere(self.executor.load),
+        )
+    }
+}
+
+/// Times of a round in microseconds, before and after or A's and B's; what they say, once they do; and where
+/// they come from.
+type Measured = ([Option<f64>; 2], Option<Finding>, Source);
+
+/// Of the shares of a round, those that cover each lattice once: A's and B's, or the share of the present
+/// setting.
+pub(crate) fn shown(shares: &[Share]) -> &[Share] {
+    match shares {
+        [before, now] if before.lattices == now.lattices => &shares[1..],
+        _ => shares,
+    }
+}
+
+impl SessionWorker {
+    /// A trial of the present setting and another one; nothing of it is measured yet.
+    fn new_trial(&mut self, subject: Subject, other: Setting) -> Trial {
+        self.lab.trials += 1;
+        let spread = self.lab.spread.unwrap_or(1.0);
+        Trial {
+            subject,
+            other,
+            executor: Executor::new(2, self.lab.trials, Plan::Live(spread)),
+            is_compared: false,
+            used: Usage::default(),
+        }
+    }
+
+    /// A trial of the present setting, A's, and this one, B's.
+    pub(super) fn trial_of_halves(&mut self, b: Setting) -> Trial {
+        self.new_trial(Subject::Halves(self.setup.instances / 2), b)
+    }
+
+    /// A trial of the setting before a change, in words `what`, and the one after it, if their rounds can be
+    /// compared where there is the memory for both.
+    pub(super) fn trial_of_change(
+        &mut self,
+        what: &Message,
+        [before, after]: [&Setting; 2],
+    ) -> Option<Trial> {
+        let cells = self.setup.size.cells() * self.setup.instances as u64;
+        let has_one_layout = before.kernel.layout == after.kernel.layout;
+        let is_cheap = has_one_layout || cells <= MAX_CONVERTED_CELLS;
+        (is_cheap && !self.is_recorded())
+            .then(|| self.new_trial(Subject::Change(what.clone()), before.clone()))
+    }
+
+    /// Which one of A and B has generations to make that the other has, and how many.
+    pub(super) fn lagging_side(&self) -> Option<(Side, u32)> {
+        let sim = self.sim.as_ref()?;
+        self.trial.as_ref()?.behind(sim)
+    }
+
+    /// Decides whose round of so many generations is next, of the shares in use.
+    pub(super) fn next_share(
+        &mut self,
+        mut shares: Vec<Share>,
+        generations: u32,
+        is_running: bool,
+    ) -> Share {
+        // The last one of those as which a long round is issued may be shorter, and does not count.
+        let of_all = self.state.pacing.generations();
+        let is_whole = generations == part_of_round(of_all, self.longest_round());
+        let is_recorded = self.is_recorded();
+        let side = match (&self.sim, &mut self.trial) {
+            (Some(sim), Some(trial)) => {
+                // Between A and B with one setting there is only noise.
+                let is_of_equals = trial.each().is_some() && trial.other == self.setup.setting;
+                let counts = is_running && is_whole && !is_of_equals && !is_recorded;
+                trial.next(sim, generations, counts)
+            }
+            _ => Side::A,
+        };
+        shares.swap_remove(side as usize)
+    }
+
+    /// Whether the next round is timed by events, if it may be: none that a trial counts.
+    pub(super) fn times_next(&self, now: Instant) -> bool {
+        match &self.trial {
+            Some(trial) if trial.is_under_way() => !trial.executor.is_counting(),
+            _ => {
+                let soon = self.lab.statistics.stepping_rate().is_none();
+                self.lab.sampling.wants(now, soon, self.is_comparing())
+            }
+        }
+    }
+
+    /// How many rounds are in flight at most: each of a trial is alone.
+    pub(super) fn max_in_flight(&self) -> usize {
+        if self.trial.is_some() {
+            1
+        } else {
+            MAX_IN_FLIGHT
+        }
+    }
+
+    /// Counts a complete round, and takes it into a trial. Returns what was timed of it, if its setting is the
+    /// present one or B's; the others' stands above that.
+    pub(super) fn count_round(
+        &mut self,
+        round: &Round,
+        timed: Option<TimedRound>,
+        took: Duration,
+        now: Instant,
+    ) -> Option<TimedRound> {
+        let trial = self.trial.as_mut();
+        let of = trial.map(|it| (it.round(&round.share.lattices, took, now), it.each()));
+        let statistics = &mut self.lab.statistics;
+        match of {
+            // A's and B's are one round of all lattices.
+            Some((Side::A, Some(_))) => {}
+            Some((Side::A, None)) => statistics.round(now, round.generations, None),
+            _ => statistics.round(now, round.generations, Some(took)),
+        }
+        if matches!(of, Some((Side::A, _))) {
+            self.publisher.lock_trace().add_before(timed?);
+            return None;
+        }
+        timed
+    }
+
+    /// Stops comparing a change's rounds; its effect stays unknown.
+    pub(super) fn drop_change(&mut self) {
+        self.forget_effect();
+        self.trial.take_if(|it| it.each().is_none());
+    }
+
+    /// Begins to compare rounds of equal settings, once per session, if nothing was asked of it for a
+    /// while and it runs so slowly that rounds one at a time are no slower.
+    pub(super) fn measure_equal_settings(&mut self, now: Instant) {
+        let is_long_ago = |at: Instant| now - at >= IDLE_BEFORE_EQUAL_SETTINGS;
+        let is_idle = self.lab.last_command.is_some_and(is_long_ago)
+            && self.state.mode == Mode::Running
+            && matches!(self.state.pacing.pace, Pace::PerSecond(_))
+            && self.state.queue.is_empty()
+            && !self.lab.is_watching;
+        let is_free = self.trial.is_none() && !self.is_recorded();
+        if is_idle && is_free && self.lab.spread.is_none() && self.is_engine_idle() {
+            let same = self.setup.setting.clone();
+            self.trial = Some(self.new_trial(Subject::EqualSettings, same));
+        }
+    }
+
+    fn is_engine_idle(&self) -> bool {
+        self.sim.as_ref().is_some_and(Sim::is_idle)
+    }
+
+    /// Ends a trial that has its finding, once nothing is in flight.
+    pub(super) fn end_trial_when_over(&mut self) {
+        let is_over = |it: &Trial| it.each().is_none() && !it.is_under_way();
+        if !self.is_engine_idle() || !self.trial.as_ref().is_some_and(is_over) {
+            return;
+        }
+        self.publish_effect();
+        match self.trial.take() {
+            Some(Trial {
+                subject: Subject::EqualSettings,
+                executor,
+                ..
+            }) => {
+                self.lab.spread = executor.excess();
+                tracing::debug!("equal settings differ by {:?}", self.lab.spread);
+            }
+            _ => {
+                self.lab.statistics.restart();
+                if let Some(effect) = &self.lab.last_effect {
+                    tracing::debug!("{}", effect.in_words());
+                    self.notify(Notice::Effect);
+                }
+            }
+        }
+    }
+
+    /// Forgets the effect that is shown, and the rounds before the change.
+    pub(super) fn forget_effect(&mut self) {
+        (self.lab.last_effect, self.lab.before_change) = (None, None);
+        self.lab.recorded = None; // it is drawn anew
+        self.publisher.lock_trace().setting_changed();
+    }
+
+    /// Updates the effect that is shown.
+    pub(super) fn publish_effect(&mut self) {
+        if let Some(trial) = &self.trial
+            && let Subject::Change(change) = &trial.subject
+        {
+            let (round_us, finding, source) = trial.measured();
+            self.lab.last_effect = Some(Effect {
+                what: change.clone(),
+                round_us,
+                finding,
+                source,
+            });
+        }
     }
 }
 
@@ -422,7 +844,7 @@ impl SessionWorker {
         let trial = self.trial.as_ref()?;
         let each = trial.each()?;
         let settings = [self.setup.setting.clone(), trial.other.clone()];
-        let switches = settings.each_ref().map(|it: &Setting| it.switches);
+        let switches = settings.each_ref().map(|it| it.switches);
         let recorded = self.compare_recorded(settings);
         let (round_us, finding, source) = recorded.unwrap_or_else(|| trial.measured());
         Some(AbComparison {
@@ -443,8 +865,7 @@ impl SessionWorker {
     pub(super) fn toggle_recorded(&mut self) -> Result<Option<Notice>> {
         let instances = self.sim.as_ref();
         if instances.is_some_and(|it| it.engine().name() != "cpu") {
-            let why = message!("a GPU computes here, and is measured");
-            return Ok(refuse(why));
+            return Ok(refuse(message!("a GPU computes here, and is measured")));
         }
         self.drop_change();
         if self.lab.block_timestamps {
@@ -471,10 +892,7 @@ impl SessionWorker {
     }
 
     /// How two settings compare, as recorded; `None` if rounds are measured here.
-    pub(super) fn compare_recorded(
-        &self,
-        settings: [Setting; 2],
-    ) -> Option<([Option<f64>; 2], Option<Finding>, Source)> {
+    fn compare_recorded(&self, settings: [Setting; 2]) -> Option<Measured> {
         let recording = self.recording?;
         let generations = self.state.pacing.generations();
         let found = settings.map(|setting| self.recorded(&setting, generations));
@@ -487,6 +905,21 @@ impl SessionWorker {
             Some((us, finding)) => (us.map(Some), Some(finding), source),
             None => ([None; 2], None, source),
         })
+    }
+
+    /// Shows the effect of a change from the setting `before`, in words `what`: as recorded, or while it is measured.
+    pub(super) fn show_effect(&mut self, what: &Message, before: Setting) {
+        let settings = [before.clone(), self.changed_setting()];
+        if let Some((round_us, finding, source)) = self.compare_recorded(settings) {
+            self.lab.before_change = Some(before);
+            self.lab.last_effect = Some(Effect {
+                what: what.clone(),
+                round_us,
+                finding,
+                source,
+            });
+        }
+        self.publish_effect();
     }
 
     /// Draws the recorded rounds of the present setting, and above them those before a change, or A's.

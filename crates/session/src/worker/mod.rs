@@ -11,8 +11,8 @@
 //! |---|---|
 //! | this one | decides what is next, takes commands at once or in their turn, takes the engine's events, and sleeps between turns |
 //! | `cells` | applies records of the log to the lattices, begins moves from a copy or a start, and makes copies of all lattices |
-//! | `lab` | measures rounds and launches, compares A and B, shows recorded rounds, and runs rounds op by op for the overlap |
-//! | `settings` | which setting steps which lattices; changes pace, kernel, switches, pictures and block timestamps, and compares rounds before and after |
+//! | `lab` | measures rounds and launches, compares rounds before and after a change or of A and B, shows recorded ones, and runs rounds op by op for the overlap |
+//! | `settings` | which setting steps which lattices; changes pace, kernel, switches, pictures and block timestamps |
 //! | `watching` | stops or refills settled panels |
 //! | `recovery` | puts other lattices in the place of the present ones: after a loss, of another size, from a file |
 //! | `status` | the figures that others see, when they are published, what they say of actions, and what is saved of the session |
@@ -26,7 +26,7 @@ use crate::population::Populations;
 use crate::saved::SavedSession;
 use crate::state::{Mode, Move, Pacing, State, part_of_round};
 use crate::trace::{Recording, TimedRound, Trace};
-use crate::worker::lab::Lab;
+use crate::worker::lab::{Lab, Trial, shown};
 use crate::worker::watching::{Measuring, Watch};
 use crate::{
     DEFAULT_KERNEL, DeviceChoice, KernelChoice, Pace, PicturePlan, Pictures, Request,
@@ -36,7 +36,7 @@ use cells::{SnapshotStore, Wanted};
 use engine::{Result, kernels};
 use lang::{Message, message};
 use parking_lot::Mutex;
-use settings::{Chosen, Trial, shown};
+use settings::Chosen;
 use status::Publisher;
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, OnceLock};

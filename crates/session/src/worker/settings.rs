@@ -1,41 +1,28 @@
-//! The settings by which the lattices are stepped, and their change: pace, kernel, switches, pictures, block timestamps; rounds
-//! before and after a change, or of A and B, are compared (`Trial`).
+//! The settings by which the lattices are stepped, and their change: pace, kernel, switches, pictures, block timestamps.
 //!
 //! The engine has no setting: each round is given one. A change asks the engine first, and takes the setting
 //! afterwards; so a refused one has changed nothing.
-//!
-//! Rounds that differ from the others in anything else than the setting do not count: those stepped by
-//! hand, cut short, or timed by events.
 
 use super::{RETRY_INTERVAL, SessionWorker};
 use crate::command::{Notice, Query, refuse};
 use crate::engines::{kernel_for, on_cpu};
 use crate::fastest::{FastestPlan, Requested};
-use crate::instances::{MAX_IN_FLIGHT, Round, Sim};
+use crate::instances::Sim;
 use crate::log::SessionParameters;
 use crate::state::{Mode, part_of_round};
-use crate::trace::{RecordedGroup, RecordedSetting, RoundWork, TimedRound};
+use crate::trace::{RecordedGroup, RecordedSetting, RoundWork};
+use crate::worker::lab::{Trial, shown};
 use crate::{
-    Choice, DEFAULT_KERNEL, Effect, Finding, KernelChoice, Order, OwnOrder, OwnRound,
-    OwnRoundError, Pace, PicturePlan, SLOWER_KEY, Setting, SettingStatus, Setup, Share, Side,
-    Source, Streams, Switch, SwitchContext, Switches, TransferChoice, Wait, default_kernels,
-    timestamps_of_own,
+    Choice, DEFAULT_KERNEL, KernelChoice, Order, OwnOrder, OwnRound, OwnRoundError, Pace,
+    PicturePlan, SLOWER_KEY, Setting, SettingStatus, Setup, Share, Streams, Switch, SwitchContext,
+    Switches, TransferChoice, Wait, default_kernels, timestamps_of_own,
 };
 use engine::{EngineError, Kernel, Layout, Result, Transfer, kernels};
-use experiment::{Executor, Plan};
 use lang::{Message, message, tr};
 use life::{Size, grouped};
-use platform::{Usage, usage};
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-/// Number of cells of all lattices up to which kernels of different layouts are compared: each change
-/// between them converts every lattice.
-const MAX_CONVERTED_CELLS: u64 = 1 << 28;
-
-/// How long nothing was asked of the session before equal settings are compared.
-const IDLE_BEFORE_EQUAL_SETTINGS: Duration = Duration::from_secs(10);
+use std::time::Duration;
 
 /// What the user chose, while the fastest setting steps the lattices.
 #[derive(Clone)]
@@ -578,26 +565,13 @@ impl SessionWorker {
         (kernel_choice, chosen): (KernelChoice, Option<Chosen>),
     ) -> Result<()> {
         let is_measured = halves.is_none() && before != setting;
-        let subject = || Subject::Change(what.clone());
         let trial = match halves {
-            None if is_measured && self.can_compare(&before, &setting) => {
-                Some(self.new_trial(subject(), before.clone()))
-            }
+            None if is_measured => self.trial_of_change(what, [&before, &setting]),
             halves => halves,
         };
         self.change(setting, trial, kernel_choice, chosen)?;
         if is_measured {
-            let settings = [before.clone(), self.changed_setting()];
-            if let Some((round_us, finding, source)) = self.compare_recorded(settings) {
-                self.lab.before_change = Some(before);
-                self.lab.last_effect = Some(Effect {
-                    what: what.clone(),
-                    round_us,
-                    finding,
-                    source,
-                });
-            }
-            self.publish_effect();
+            self.show_effect(what, before);
         }
         Ok(())
     }
@@ -886,310 +860,6 @@ impl SessionWorker {
     pub(super) fn fit_block_timestamps(&mut self) {
         if self.no_timestamps().is_some() && self.lab.block_timestamps {
             self.toggle_block_timestamps();
-        }
-    }
-}
-
-// Two settings whose rounds are compared while the session runs: before and after a change, A and B, or,
-// once per session, equal ones, whose difference widens what is found of others.
-// The present setting is the session's; a trial knows the other one. It decides whose round is next, and
-// an [`Executor`] what the times of their rounds say. Every round is a round of the session: the lattices
-// advance and are drawn.
-
-/// What is compared.
-enum Subject {
-    /// All lattices before (A) and after (B) a change.
-    Change(Message),
-    /// A's lattices, so many, with the present setting, and as many of B's with the other; an odd one is
-    /// not stepped.
-    Halves(usize),
-    /// All lattices with one setting.
-    EqualSettings,
-}
-
-/// A comparison of rounds, under way or finished.
-pub(crate) struct Trial {
-    subject: Subject,
-    /// The setting before the change, or B's.
-    pub(crate) other: Setting,
-    /// Of A's rounds and of B's.
-    pub(crate) executor: Executor,
-    /// Whether the round that is being issued is compared, and of A and B the pair.
-    is_compared: bool,
-    /// What the system had given when the round that is being issued was prepared.
-    used: Usage,
-}
-
-impl Trial {
-    /// How many lattices A and B have each, if those are compared.
-    pub(crate) fn each(&self) -> Option<usize> {
-        match self.subject {
-            Subject::Halves(each) => Some(each),
-            Subject::Change(_) | Subject::EqualSettings => None,
-        }
-    }
-
-    /// Which one of A and B is behind the other, and the generations by which it is.
-    pub(crate) fn behind(&self, sim: &Sim) -> Option<(Side, u32)> {
-        let each = self.each()?;
-        let [a, b] = [sim.generation(0), sim.generation(each)];
-        let side = if a < b { Side::A } else { Side::B };
-        (a != b).then(|| (side, a.abs_diff(b) as u32))
-    }
-
-    /// Decides whose round of so many generations is next. `counts` says that it is one of many alike.
-    pub(crate) fn next(&mut self, sim: &Sim, generations: u32, counts: bool) -> Side {
-        let behind = self.behind(sim);
-        if behind.is_none() {
-            self.is_compared = counts && self.is_under_way();
-            if self.is_compared {
-                self.executor.compare_rounds_of(generations);
-            }
-        }
-        self.used = usage();
-        let turn = Side::ALL[self.executor.next_subject()];
-        match (behind, self.each()) {
-            (Some((second, _)), _) => {
-                self.is_compared &= second == turn;
-                second
-            }
-            _ if self.is_compared => turn,
-            (None, Some(_)) => Side::A,
-            (None, None) => Side::B, // the present setting
-        }
-    }
-
-    /// Notes that the round is in flight.
-    pub(crate) fn issued(&mut self) {
-        if self.is_compared {
-            self.executor.issued();
-        } else {
-            self.interrupt();
-        }
-    }
-
-    /// Leaves out a round: the block that it would belong to does not count.
-    pub(crate) fn interrupt(&mut self) {
-        self.executor.interrupt();
-        self.is_compared = false;
-    }
-
-    /// Takes the round in flight. Returns whose it was; one that is not compared is of the present setting.
-    fn round(&mut self, lattices: &Range<usize>, took: Duration, now: Instant) -> Side {
-        let used = usage();
-        let round = experiment::Round {
-            time: took.as_secs_f64() * 1e6,
-            lasted: took,
-            cpu: used.cpu - self.used.cpu,
-            is_preempted: used.is_preempted_since(self.used),
-        };
-        let compared = self.executor.record(round, now);
-        let is_a = match self.subject {
-            Subject::Halves(each) => lattices.start < each,
-            Subject::Change(_) => compared == Some(Side::A as usize),
-            Subject::EqualSettings => false,
-        };
-        if is_a { Side::A } else { Side::B }
-    }
-
-    /// Whether rounds are still compared.
-    pub(crate) fn is_under_way(&self) -> bool {
-        !self.executor.is_done()
-    }
-
-    /// Times of a round in microseconds, before and after or A's and B's; what they say, once they do; where they
-    /// come from, and what else the machine did meanwhile.
-    pub(crate) fn measured(&self) -> ([Option<f64>; 2], Option<Finding>, Source) {
-        let (times, source) = (self.executor.times(), self.executor.load);
-        (
-            [0, 1].map(|side| times.map(|times| times[side])),
-            self.executor.finding,
-            Source::MeasuredHere(source),
-        )
-    }
-}
-
-/// Of the shares of a round, those that cover each lattice once: A's and B's, or the share of the present
-/// setting.
-pub(crate) fn shown(shares: &[Share]) -> &[Share] {
-    match shares {
-        [before, now] if before.lattices == now.lattices => &shares[1..],
-        _ => shares,
-    }
-}
-
-impl SessionWorker {
-    /// A trial of the present setting and another one; nothing of it is measured yet.
-    fn new_trial(&mut self, subject: Subject, other: Setting) -> Trial {
-        self.lab.trials += 1;
-        let spread = self.lab.spread.unwrap_or(1.0);
-        Trial {
-            subject,
-            other,
-            executor: Executor::new(2, self.lab.trials, Plan::Live(spread)),
-            is_compared: false,
-            used: Usage::default(),
-        }
-    }
-
-    /// A trial of the present setting, A's, and this one, B's.
-    pub(super) fn trial_of_halves(&mut self, b: Setting) -> Trial {
-        self.new_trial(Subject::Halves(self.setup.instances / 2), b)
-    }
-
-    /// Whether rounds before and after a change can be compared, if there is the memory for both.
-    fn can_compare(&self, before: &Setting, after: &Setting) -> bool {
-        let setup = &self.setup;
-        let cells = setup.size.cells() * setup.instances as u64;
-        let has_one_layout = before.kernel.layout == after.kernel.layout;
-        !self.is_recorded() && (has_one_layout || cells <= MAX_CONVERTED_CELLS)
-    }
-
-    /// Which one of A and B has generations to make that the other has, and how many.
-    pub(super) fn lagging_side(&self) -> Option<(Side, u32)> {
-        let sim = self.sim.as_ref()?;
-        self.trial.as_ref()?.behind(sim)
-    }
-
-    /// Decides whose round of so many generations is next, of the shares in use.
-    pub(super) fn next_share(
-        &mut self,
-        mut shares: Vec<Share>,
-        generations: u32,
-        is_running: bool,
-    ) -> Share {
-        // The last one of those as which a long round is issued may be shorter, and does not count.
-        let of_all = self.state.pacing.generations();
-        let is_whole = generations == part_of_round(of_all, self.longest_round());
-        let is_recorded = self.is_recorded();
-        let side = match (&self.sim, &mut self.trial) {
-            (Some(sim), Some(trial)) => {
-                // Between A and B with one setting there is only noise.
-                let is_of_equals = trial.each().is_some() && trial.other == self.setup.setting;
-                let counts = is_running && is_whole && !is_of_equals && !is_recorded;
-                trial.next(sim, generations, counts)
-            }
-            _ => Side::A,
-        };
-        shares.swap_remove(side as usize)
-    }
-
-    /// Whether the next round is timed by events, if it may be: none that a trial counts.
-    pub(super) fn times_next(&self, now: Instant) -> bool {
-        match &self.trial {
-            Some(trial) if trial.is_under_way() => !trial.executor.is_counting(),
-            _ => {
-                let soon = self.lab.statistics.stepping_rate().is_none();
-                self.lab.sampling.wants(now, soon, self.is_comparing())
-            }
-        }
-    }
-
-    /// How many rounds are in flight at most: each of a trial is alone.
-    pub(super) fn max_in_flight(&self) -> usize {
-        if self.trial.is_some() {
-            1
-        } else {
-            MAX_IN_FLIGHT
-        }
-    }
-
-    /// Counts a complete round, and takes it into a trial. Returns what was timed of it, if its setting is the
-    /// present one or B's; the others' stands above that.
-    pub(super) fn count_round(
-        &mut self,
-        round: &Round,
-        timed: Option<TimedRound>,
-        took: Duration,
-        now: Instant,
-    ) -> Option<TimedRound> {
-        let (trial, statistics) = (self.trial.as_mut(), &mut self.lab.statistics);
-        let of = trial.map(|it| (it.round(&round.share.lattices, took, now), it.each()));
-        match of {
-            // A's and B's are one round of all lattices.
-            Some((Side::A, Some(_))) => {}
-            Some((Side::A, None)) => statistics.round(now, round.generations, None),
-            _ => statistics.round(now, round.generations, Some(took)),
-        }
-        if matches!(of, Some((Side::A, _))) {
-            self.publisher.lock_trace().add_before(timed?);
-            return None;
-        }
-        timed
-    }
-
-    /// Stops comparing a change's rounds; its effect stays unknown.
-    pub(super) fn drop_change(&mut self) {
-        self.forget_effect();
-        self.trial.take_if(|it| it.each().is_none());
-    }
-
-    /// Begins to compare rounds of equal settings, once per session, if nothing was asked of it for a
-    /// while and it runs so slowly that rounds one at a time are no slower.
-    pub(super) fn measure_equal_settings(&mut self, now: Instant) {
-        let is_long_ago = |at: Instant| now - at >= IDLE_BEFORE_EQUAL_SETTINGS;
-        let is_idle = self.lab.last_command.is_some_and(is_long_ago)
-            && self.state.mode == Mode::Running
-            && matches!(self.state.pacing.pace, Pace::PerSecond(_))
-            && self.state.queue.is_empty()
-            && !self.lab.is_watching;
-        let is_free = self.trial.is_none() && !self.is_recorded();
-        if is_idle && is_free && self.lab.spread.is_none() && self.is_engine_idle() {
-            let same = self.setup.setting.clone();
-            self.trial = Some(self.new_trial(Subject::EqualSettings, same));
-        }
-    }
-
-    fn is_engine_idle(&self) -> bool {
-        self.sim.as_ref().is_some_and(Sim::is_idle)
-    }
-
-    /// Ends a trial that has its finding, once nothing is in flight.
-    pub(super) fn end_trial_when_over(&mut self) {
-        let is_over = |it: &Trial| it.each().is_none() && !it.is_under_way();
-        if !self.is_engine_idle() || !self.trial.as_ref().is_some_and(is_over) {
-            return;
-        }
-        self.publish_effect();
-        match self.trial.take() {
-            Some(Trial {
-                subject: Subject::EqualSettings,
-                executor,
-                ..
-            }) => {
-                self.lab.spread = executor.excess();
-                tracing::debug!("equal settings differ by {:?}", self.lab.spread);
-            }
-            _ => {
-                self.lab.statistics.restart();
-                if let Some(effect) = &self.lab.last_effect {
-                    tracing::debug!("{}", effect.in_words());
-                    self.notify(Notice::Effect);
-                }
-            }
-        }
-    }
-
-    /// Forgets the effect that is shown, and the rounds before the change.
-    pub(super) fn forget_effect(&mut self) {
-        (self.lab.last_effect, self.lab.before_change) = (None, None);
-        self.lab.recorded = None; // it is drawn anew
-        self.publisher.lock_trace().setting_changed();
-    }
-
-    /// Updates the effect that is shown.
-    pub(super) fn publish_effect(&mut self) {
-        let Some(trial) = &self.trial else {
-            return;
-        };
-        if let Subject::Change(change) = &trial.subject {
-            let (round_us, finding, source) = trial.measured();
-            self.lab.last_effect = Some(Effect {
-                what: change.clone(),
-                round_us,
-                finding,
-                source,
-            });
         }
     }
 }

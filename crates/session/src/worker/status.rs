@@ -7,14 +7,12 @@ use crate::instances::Sim;
 use crate::saved::{Drafts, SavedSession};
 use crate::state::Mode;
 use crate::trace::Trace;
-use crate::worker::lab::RateStatus;
+use crate::worker::lab::{LabStatus, RateStatus};
 use crate::{
-    Finding, IsolatedOp, KernelChoice, OwnOrder, OwnRound, Pace, Pictures, Recorded, SessionAction,
-    Setup, Source, Start, StoredKernel, Switch, SwitchContext, Switches, TimeSettings,
-    finding_in_words, unknown_in_words,
+    KernelChoice, OwnOrder, OwnRound, Pace, Pictures, SessionAction, Setup, Start, StoredKernel,
+    Switch, SwitchContext, Switches, TimeSettings,
 };
 use engine::{Cut, DeviceInfo, Kernel, Transfer, kernels};
-use lang::numbers::time_us_to;
 use lang::{Message, english, message, tr};
 use life::{Rule, Size, grouped};
 use parking_lot::{Mutex, MutexGuard};
@@ -139,36 +137,6 @@ pub struct ClockStatus {
     pub finished: bool,
 }
 
-/// What is measured of a session's rounds.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct LabStatus {
-    /// A round's ops, each run alone; measured while the timeline is shown.
-    pub isolated: Option<Arc<[IsolatedOp]>>,
-    /// The two settings, while two are compared.
-    pub comparison: Option<AbComparison>,
-    /// What the last switch did to the time of a round, once measured.
-    pub last_effect: Option<Effect>,
-    /// Whether that is news: the change was just made, or its effect found.
-    pub tells_effect: bool,
-    /// Whether timed rounds record when and where their blocks ran.
-    pub block_timestamps: bool,
-    /// By what factor block timestamps lengthen a launch, once measured.
-    pub timestamp_overhead: Option<f64>,
-    /// What is recorded, if recorded rounds are shown instead of measurements.
-    pub recording: Option<RecordedStatus>,
-}
-
-/// Rounds that were recorded on a GPU, shown while the CPU steps the lattices.
-#[derive(Clone, PartialEq, Debug)]
-pub struct RecordedStatus {
-    /// Where and when they were recorded.
-    pub recorded: Recorded,
-    /// Whether any were with the present setting.
-    pub has_setting: bool,
-    /// Rounds a second of the CPU over those of the GPU at this pace, 1 at most; `None` while unknown.
-    pub pace: Option<f64>,
-}
-
 /// What is known of single panels.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct PanelStatus {
@@ -180,24 +148,6 @@ pub struct PanelStatus {
     pub reseeded: Arc<[usize]>,
 }
 
-/// Two settings side by side: A steps the first instances, B the same number of others, on the same
-/// cells, in alternate rounds, each timed alone.
-#[derive(Clone, PartialEq, Debug)]
-pub struct AbComparison {
-    /// A's and B's.
-    pub switches: [Switches; 2],
-    /// The time of a round of each, in microseconds; its ratio is that of the finding.
-    pub round_us: [Option<f64>; 2],
-    /// How they compare; `None` while it is measured.
-    pub finding: Option<Finding>,
-    /// Where both come from, and what else the machine did meanwhile.
-    pub source: Source,
-    /// Cells that differ between A and B, and of which generation; more than 0 is a fault.
-    pub differing: Option<(u64, u64)>,
-    /// Instances of each side.
-    pub each: usize,
-}
-
 impl Status {
     /// The number that an instance goes by, which decides its colour: its own, but while A and B are
     /// compared its place on its side, so that counterparts share one.
@@ -206,51 +156,6 @@ impl Status {
             Some(both) if instance < 2 * both.each => instance % both.each,
             _ => instance,
         }
-    }
-}
-
-impl AbComparison {
-    /// Whether A and B have the same settings, so that there is nothing to measure.
-    pub fn is_of_equals(&self) -> bool {
-        self.switches[0] == self.switches[1]
-    }
-}
-
-/// What a change of a switch or of the kernel did to the time of a round.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Effect {
-    /// What was changed, and to what.
-    pub what: Message,
-    /// The times of a round before and after, in microseconds; their ratio is that of the finding.
-    pub round_us: [Option<f64>; 2],
-    /// How they compare; `None` while it is measured.
-    pub finding: Option<Finding>,
-    /// Where both come from, and what else the machine did meanwhile.
-    pub source: Source,
-}
-
-impl Effect {
-    /// How the time of a round changed, in a few words: `8.1× faster ± 0.2`.
-    pub fn in_short(&self) -> String {
-        match self.finding {
-            Some(finding) => finding_in_words(finding),
-            None => unknown_in_words(&self.source).into(),
-        }
-    }
-
-    /// What was changed, the times of a round before and after, and how they compare.
-    pub fn in_words(&self) -> String {
-        let [Some(before), Some(after)] = self.round_us else {
-            return format!("{}: {}", self.what, self.in_short());
-        };
-        let digits = self.finding.map_or(3, |finding| finding.digits());
-        tr!(
-            "{what}: {factor} ({before} → {after} per round)",
-            what = self.what,
-            factor = self.in_short(),
-            before = time_us_to(before, digits),
-            after = time_us_to(after, digits)
-        )
     }
 }
 
