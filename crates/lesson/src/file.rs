@@ -312,7 +312,7 @@ fn name<'de, D: Deserializer<'de>>(from: D) -> Result<Text, D::Error> {
 /// A text in English, and maybe in Chinese.
 fn text<'de, D: Deserializer<'de>>(from: D) -> Result<Text, D::Error> {
     #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
+    #[serde(deny_unknown_fields, expecting = "a text such as title.en = \"…\"")]
     struct Said {
         en: String,
         zh: Option<String>,
@@ -416,6 +416,12 @@ impl Lesson {
                 "The part '{part}' is measured once, and compared with nothing.",
                 part = self.parts[part].title
             ));
+        }
+        if self.compared.iter().any(|it| it.slow == it.fast) {
+            return fault(message!("A part is compared with another one."));
+        }
+        if self.parts.iter().any(|it| it.divide <= 0.0) {
+            return fault(message!("A time is divided by a number above 0."));
         }
         for part in &self.parts {
             let works = [
@@ -547,10 +553,42 @@ mod tests {
     }
 
     #[test]
+    fn the_lesson_of_the_guide_is_right() {
+        for guide in [
+            include_str!("../../../docs/own-lesson.md"),
+            include_str!("../../../docs/zh/own-lesson.md"),
+        ] {
+            let (_, rest) = guide.split_once("```toml\n").unwrap();
+            let (file, _) = rest.split_once("```\n").unwrap();
+            assert_eq!(Lesson::read(file).unwrap().check(file), Ok(()));
+        }
+    }
+
+    #[test]
     fn a_wrong_file_has_its_sentence_and_its_place() {
         let pinned = SHIPPED.iter().find(|it| it.contains("\"pinned\"")).unwrap();
         for (was, is, said) in [
             ("name = ", "nane = ", "1:1: unknown field `nane`"),
+            (
+                "slow = 0",
+                "slow = 1",
+                "A part is compared with another one.",
+            ),
+            (
+                "code = ",
+                "divide = 0\ncode = ",
+                "A time is divided by a number above 0.",
+            ),
+            (
+                "check();\n",
+                "",
+                "This looks at the result: call it behind check().",
+            ),
+            (
+                "timed.en = \"there and back\"\ntimed.zh = \"往返\"",
+                "timed = \"a round\"",
+                "11:9: invalid type: string \"a round\", expected a text such as title.en",
+            ),
             ("\"copies\"", "\"copy\"", "2:9: unknown variant `copy`"),
             ("group = \"copies\"\n", "", "missing field `group`"),
             ("title.en = ", "title.fr = ", "unknown field `fr`"),
@@ -604,7 +642,7 @@ mod tests {
             (
                 "measure();",
                 "check();",
-                "before(), measure() and check() come in this order",
+                "First comes measure(), with before()",
             ),
             (
                 "copy(up, array, 0);\ncopy(array, down, 0);\n",

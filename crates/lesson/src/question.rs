@@ -7,7 +7,10 @@ use session::Finding;
 
 /// Where a lesson comes from.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(
+    rename_all = "kebab-case",
+    expecting = "a source such as { other = \"my course\" }"
+)]
 pub enum Origin {
     /// A chapter of Brian Tuomanen's book, *Hands-On GPU Programming with Python and CUDA*, and the file of a
     /// program of it.

@@ -550,8 +550,9 @@ impl Maker {
     /// Begins another phase.
     fn begin(&mut self, phase: usize, at: Position) -> Called {
         if phase <= self.phase || (phase == Recipe::CHECK && self.phase != Recipe::MEASURED) {
-            let message =
-                message!("before(), measure() and check() come in this order, each once.");
+            let message = message!(
+                "First comes measure(), with before() in front of it or not, then check(); each once."
+            );
             return Err(refused(message, at));
         }
         (self.phase, self.issuer) = (phase, IssuerId(0));
@@ -706,6 +707,14 @@ impl Maker {
             }
             HostWork::PeerAccess(_) => Vec::new(),
         };
+        let is_of_any_phase = matches!(
+            work,
+            HostWork::Fill(..) | HostWork::Invert(_) | HostWork::Read(_) | HostWork::PeerAccess(_)
+        );
+        if !is_of_any_phase && self.phase != Recipe::CHECK {
+            let message = message!("This looks at the result: call it behind check().");
+            return Err(refused(message, at));
+        }
         let is_reached = |array: &Array| {
             let (.., location) = self.recipe.arrays[array.start.buffer.0 as usize];
             matches!(location, BufferLocation::Host(_) | BufferLocation::Managed)
