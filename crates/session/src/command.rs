@@ -7,7 +7,7 @@
 
 use crate::log::CellChange;
 use crate::saved::{Drafts, OwnFile, SavedSession};
-use crate::{Edit, OwnRound, OwnRoundError, PicturePlan, Setup, Status, Switch};
+use crate::{Edit, OwnRound, OwnRoundError, PicturePlan, Setup, Switch};
 use engine::Kernel;
 use lang::{Message, tr};
 use life::{Lattice, Rule, Size};
@@ -340,55 +340,6 @@ impl SessionAction {
     /// Whether it needs an engine, and is refused after the session's end.
     pub fn needs_engine(self) -> bool {
         Command::Act(self).needs().after_end == AfterEnd::Refuse
-    }
-
-    /// Why a session of this status would refuse it, in the reader's language; `None` where nothing is
-    /// known against it. Where requests are on their way that the status does not show yet, the session's
-    /// own answer counts.
-    pub fn refusal(self, status: &Status) -> Option<String> {
-        let (setting, lab) = (&status.setting, &status.lab);
-        let instances = status.lattices.instances;
-        let one_panel = || (instances < 2).then(|| tr!("there is only one panel").into());
-        match self {
-            SessionAction::SelectNext | SessionAction::SelectPrevious => one_panel(),
-            SessionAction::DoubleInstances | SessionAction::HalveInstances
-                if lab.comparison.is_some() =>
-            {
-                Some(tr!("A and B are compared; key B ends that").into())
-            }
-            SessionAction::DoubleInstances => (instances * 2 > Setup::MAX_INSTANCES)
-                .then(|| tr!("there are at most {}", Setup::MAX_INSTANCES)),
-            SessionAction::HalveInstances => one_panel(),
-            SessionAction::ToggleComparison => {
-                (instances < 2).then(|| tr!("A and B need at least two panels").into())
-            }
-            SessionAction::CycleSwitch(switch) => {
-                switch.next(setting.switches, setting.context()).err()
-            }
-            SessionAction::SetSwitch(switch, at) => {
-                switch.at(at, setting.switches, setting.context())?.err()
-            }
-            SessionAction::ToggleRecorded => {
-                let is_measured = !status.engine.is_cpu() && lab.recording.is_none();
-                is_measured.then(|| tr!("a GPU computes here, and is measured").into())
-            }
-            SessionAction::ToggleBlockTimestamps if lab.recording.is_some() => {
-                Some(tr!("recorded rounds have no block timestamps").into())
-            }
-            SessionAction::ToggleBlockTimestamps => {
-                let has_none = !status.engine.is_cpu() && !setting.kernel.block_timestamps;
-                has_none.then(|| timestamps_of_own().into())
-            }
-            SessionAction::UseKernel(at) => {
-                let (kernel, size) = (setting.kernels().nth(at.into())?, status.lattices.size);
-                let mut devices = status.engine.devices.iter();
-                let fits = kernel.validate_size(size);
-                let fits =
-                    fits.and_then(|()| devices.try_for_each(|it| kernel.validate_device(it, size)));
-                fits.err().map(|error| error.to_string())
-            }
-            _ => None,
-        }
     }
 }
 

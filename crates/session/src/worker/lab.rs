@@ -741,9 +741,7 @@ impl SessionWorker {
             return Ok(None);
         }
         if setup.instances < 2 {
-            return Ok(refuse(message!(
-                "A and B need two instances or more; start with --instances 2"
-            )));
+            return Ok(refuse(message!("A and B need at least two panels")));
         }
         if let Some(own) = &setup.setting.own_round
             && setup.setting.switches.order == Order::Own

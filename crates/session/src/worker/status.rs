@@ -10,7 +10,7 @@ use crate::trace::Trace;
 use crate::worker::lab::{LabStatus, RateStatus};
 use crate::{
     KernelChoice, OwnOrder, OwnRound, Pace, Pictures, SessionAction, Setup, Start, StoredKernel,
-    Switch, SwitchContext, Switches, TimeSettings,
+    Switch, SwitchContext, Switches, TimeSettings, timestamps_of_own,
 };
 use engine::{Cut, DeviceInfo, Kernel, Transfer, kernels};
 use lang::{Message, english, message, tr};
@@ -296,6 +296,57 @@ impl fmt::Display for Settled {
 }
 
 // What a status says of actions.
+
+impl SessionAction {
+    /// Why a session of this status would refuse it, in the reader's language; `None` where nothing is
+    /// known against it. Where requests are on their way that the status does not show yet, the session's
+    /// own answer counts.
+    pub fn refusal(self, status: &Status) -> Option<String> {
+        let (setting, lab) = (&status.setting, &status.lab);
+        let instances = status.lattices.instances;
+        let one_panel = || (instances < 2).then(|| tr!("there is only one panel").into());
+        match self {
+            SessionAction::SelectNext | SessionAction::SelectPrevious => one_panel(),
+            SessionAction::DoubleInstances | SessionAction::HalveInstances
+                if lab.comparison.is_some() =>
+            {
+                Some(tr!("A and B are compared; key B ends that").into())
+            }
+            SessionAction::DoubleInstances => (instances * 2 > Setup::MAX_INSTANCES)
+                .then(|| tr!("Take 1 to {most} instances", most = Setup::MAX_INSTANCES)),
+            SessionAction::HalveInstances => one_panel(),
+            SessionAction::ToggleComparison => {
+                (instances < 2).then(|| tr!("A and B need at least two panels").into())
+            }
+            SessionAction::CycleSwitch(switch) => {
+                switch.next(setting.switches, setting.context()).err()
+            }
+            SessionAction::SetSwitch(switch, at) => {
+                switch.at(at, setting.switches, setting.context())?.err()
+            }
+            SessionAction::ToggleRecorded => {
+                let is_measured = !status.engine.is_cpu() && lab.recording.is_none();
+                is_measured.then(|| tr!("a GPU computes here, and is measured").into())
+            }
+            SessionAction::ToggleBlockTimestamps if lab.recording.is_some() => {
+                Some(tr!("recorded rounds have no block timestamps").into())
+            }
+            SessionAction::ToggleBlockTimestamps => {
+                let has_none = !status.engine.is_cpu() && !setting.kernel.block_timestamps;
+                has_none.then(|| timestamps_of_own().into())
+            }
+            SessionAction::UseKernel(at) => {
+                let (kernel, size) = (setting.kernels().nth(at.into())?, status.lattices.size);
+                let mut devices = status.engine.devices.iter();
+                let fits = kernel.validate_size(size);
+                let fits =
+                    fits.and_then(|()| devices.try_for_each(|it| kernel.validate_device(it, size)));
+                fits.err().map(|error| error.to_string())
+            }
+            _ => None,
+        }
+    }
+}
 
 impl Setup {
     /// What leads here from a session's state, in an order in which each action is possible. Of how it

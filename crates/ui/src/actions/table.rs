@@ -246,8 +246,7 @@ fn holds(it: &Sources<'_>, tool: Tool) -> bool {
 }
 
 fn only_one_panel(it: &Sources<'_>) -> Option<String> {
-    let is_alone = has(it, |status| status.lattices.instances < 2);
-    is_alone.then(|| tr!("there is only one panel").into())
+    SelectNext.refusal(it.status?)
 }
 
 /// See the module.
