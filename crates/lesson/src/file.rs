@@ -439,7 +439,7 @@ impl Lesson {
             part.recipe(Constants::default()).map_err(|error| {
                 let quotes = place_of(file, script.span().start);
                 FileFault {
-                    // The text begins in the line behind the quotation marks.
+                    // The text begins in the line after the quotation marks.
                     place: error.place.map(|within| Place {
                         line: quotes.line + within.line,
                         ..within
@@ -582,7 +582,7 @@ mod tests {
             (
                 "check();\n",
                 "",
-                "This looks at the result: call it behind check().",
+                "This looks at the result: call it after check().",
             ),
             (
                 "timed.en = \"there and back\"\ntimed.zh = \"往返\"",

@@ -75,7 +75,7 @@ pub enum LessonError {
     /// The child process could not be started, or its answer could not be read.
     #[error("{}", tr!("lifestreams cannot run itself again: {it}", it = .0))]
     Child(String),
-    /// The script of a part makes no program.
+    /// A part cannot be put in place: its script makes no program, or there are no such lattices.
     #[error("{0}")]
     Script(Message),
     /// The progress callback ended the lesson.

@@ -155,7 +155,7 @@ impl OpFigures {
 
     /// What was measured: `83 µs · 50.5 GB/s · returns after 3 µs, done after 90 µs`.
     pub fn in_words(&self) -> String {
-        let time = |ms| Measured::default().time("", ms).figures[0].in_words();
+        let time = |ms: f64| lang::numbers::time_us(1e3 * ms);
         let mut said = vec![time(self.length_ms)];
         let rate = self.bytes as f64 / self.length_ms.max(1e-6) / 1e6;
         if rate >= 0.1 {

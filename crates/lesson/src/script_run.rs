@@ -319,15 +319,16 @@ impl Experiment for ScriptRun {
     fn sample(&mut self, _: &mut Bench) -> Result<Measured> {
         let (time, divide, label) = self.time;
         let ran = self.measure(time != TimeOf::Wall)?;
-        let program = self.measured_program();
+        let steps = || self.measured_program().steps;
         let ms = match time {
             TimeOf::Wall => ran.wall_ms,
             TimeOf::Device => ran.device_ms(),
-            TimeOf::Last => ran.end_ms(program.steps.len() - 1),
+            TimeOf::Last => ran.end_ms(steps().len() - 1),
             TimeOf::Launch => {
+                let steps = steps();
                 let launch =
                     |(_, op): &(usize, &Op)| matches!(op, Op::Buffers(BufferOp::Launch(_)));
-                let ops = program.steps.iter().map(|step| &step.op).enumerate();
+                let ops = steps.iter().map(|step| &step.op).enumerate();
                 median(ops.filter(launch).map(|(step, _)| ran.step_ms(step))).unwrap_or_default()
             }
         };

@@ -1,7 +1,7 @@
 //! Scripts of lessons: what is put in place, what is measured, and what is checked.
 //!
 //! Such a script has arrays beside the numbers of the language. What it calls before `measure()` puts things
-//! in place, what it calls behind that is measured, and what it calls behind `check()` looks at the result.
+//! in place, what it calls after that is measured, and what it calls after `check()` looks at the result.
 //! Nothing runs here: the calls become programs for an engine ([`Recipe`]), which checks them as it checks all
 //! others.
 
@@ -70,7 +70,7 @@ pub enum OtherDevice {
     Gpu,
 }
 
-/// What is done at one go.
+/// What is done in one go.
 #[derive(Clone, Debug)]
 pub enum Stage {
     /// The engine runs this.
@@ -712,7 +712,7 @@ impl Maker {
             HostWork::Fill(..) | HostWork::Invert(_) | HostWork::Read(_) | HostWork::PeerAccess(_)
         );
         if !is_of_any_phase && self.phase != Recipe::CHECK {
-            let message = message!("This looks at the result: call it behind check().");
+            let message = message!("This looks at the result: call it after check().");
             return Err(refused(message, at));
         }
         let is_reached = |array: &Array| {
