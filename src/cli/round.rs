@@ -102,8 +102,7 @@ fn in_json(path: &Path, verdict: &Verdict) -> Value {
     };
     let faults: Vec<Value> = match &verdict.faults {
         Ok(faults) => {
-            let calls = |it: &Fault| it.calls.iter().map(|call| call.index).collect();
-            let one = |it: &Fault| fault(it.name, it.places(), calls(it), &it.message);
+            let one = |it: &Fault| fault(it.name, it.places.clone(), it.calls.clone(), &it.message);
             faults.iter().map(one).collect()
         }
         Err(error) => {
@@ -130,10 +129,8 @@ pub(super) fn located(path: &Path, place: Option<Place>, sentence: &str) -> Stri
 
 /// A line for each fault; those of the same kind at the same places, which a loop makes, share one.
 fn lines(path: &Path, faults: &[Fault]) -> Vec<String> {
-    let is_same = |a: &Fault, b: &Fault| {
-        let places = a.places();
-        !places.is_empty() && a.name == b.name && places == b.places()
-    };
+    let is_same =
+        |a: &Fault, b: &Fault| !a.places.is_empty() && a.name == b.name && a.places == b.places;
     let mut alike: Vec<(&Fault, usize)> = Vec::new();
     for fault in faults {
         match alike.iter_mut().find(|(first, _)| is_same(first, fault)) {
@@ -142,7 +139,7 @@ fn lines(path: &Path, faults: &[Fault]) -> Vec<String> {
         }
     }
     let line = |(fault, others): &(&Fault, usize)| {
-        let line = located(path, fault.places().first().copied(), &fault.message);
+        let line = located(path, fault.places.first().copied(), &fault.message);
         match others {
             0 => line,
             others => tr!("{fault} The same goes for {others} more.", fault = line),

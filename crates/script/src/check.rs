@@ -3,7 +3,6 @@
 use crate::{Call, CallKind, Place, Round, Script, ScriptError, Work};
 use lang::{Message, message};
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 #[cfg(test)]
 mod tests;
@@ -22,8 +21,6 @@ pub enum Requirement {
     IssuedBefore(CallKind, CallKind),
     /// At most so many calls record an event.
     MaxRecords(u32),
-    /// At least so many streams have work.
-    MinStreams(u32),
     /// At most so many streams have work.
     MaxStreams(u32),
     /// The host does not wait.
@@ -35,27 +32,18 @@ pub enum Requirement {
 pub struct Fault {
     /// What kind it is, as files say it.
     pub name: &'static str,
-    /// The calls that it is about, at most two, beginning with the one that is to be changed.
-    pub calls: Vec<IssuedCall>,
-    /// Whether it is that the first of two calls does not wait for the second.
-    pub lacks_order: bool,
+    /// The indices of the calls that it is about, at most two, beginning with the one that is to be changed.
+    pub calls: Vec<usize>,
+    /// Where in the script they are.
+    pub places: Vec<Place>,
     /// A sentence about it, and what to do.
     pub message: Message,
 }
 
-/// A call of a round, and its index there.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct IssuedCall {
-    /// Its index in [`Round::calls`].
-    pub index: usize,
-    /// The call.
-    pub call: Call,
-}
-
 impl Fault {
-    /// Where in the script its calls are.
-    pub fn places(&self) -> Vec<Place> {
-        self.calls.iter().map(|it| it.call.place).collect()
+    /// Whether it is that the first of two calls does not wait for the second.
+    pub fn lacks_order(&self) -> bool {
+        matches!(self.name, "race" | "not-before")
     }
 }
 
@@ -65,24 +53,33 @@ impl Fault {
 /// overlap; every wait is for an event that was recorded before it; and the requirements are met. Calls
 /// that are wrong come first, then calls that lack, then requirements.
 ///
-/// Costs a step for each call and `streams` steps for each wait: 100,000 calls take 30 ms in 16 streams; in
-/// 1,024 streams that all wait for one another, 0.2 s and 140 MB.
+/// Costs `streams` steps for each call, and as many numbers for each event that is recorded: at most 270 MB.
 pub fn check(round: &Round, items: u32, work: Work, requirements: &[Requirement]) -> Vec<Fault> {
-    let mut check = Check::new(round, work);
+    let mut first = HashMap::new();
+    for (index, call) in round.calls.iter().enumerate() {
+        first.entry(call.kind).or_insert(index);
+    }
+    let mut check = Check {
+        round,
+        work,
+        first,
+        users: HashMap::new(),
+        order: HappensBefore::new(round.streams()),
+        ordered: HashSet::new(),
+        faults: Vec::new(),
+    };
     let questions = requirements.iter().filter_map(|it| check.question(*it));
     let questions: Vec<_> = questions.collect();
-    let mut order = HappensBefore::new(round.streams());
     for (index, call) in round.calls.iter().enumerate() {
-        order.push(call);
-        check.push(index, &order);
+        check.order.push(call);
+        check.push(index);
         for &(earlier, later) in &questions {
-            if later == index && check.is_before(earlier, later, &order) {
+            if later == index && check.is_before(earlier, later) {
                 check.ordered.insert((earlier, later));
             }
         }
         if check.faults.len() >= MAX_FAULTS {
-            check.faults.truncate(MAX_FAULTS);
-            return check.faults;
+            break;
         }
     }
     check.find_missing(items);
@@ -102,52 +99,36 @@ struct Check<'a> {
     /// The calls so far that use an item. More than a few of one item are faults, of which there is a
     /// limit.
     users: HashMap<u32, Vec<usize>>,
+    order: HappensBefore,
     /// Pairs of calls that requirements are about, of which the later one's work waits for the earlier
     /// one's. That is known while the later one is the newest.
     ordered: HashSet<(usize, usize)>,
     faults: Vec<Fault>,
 }
 
-impl<'a> Check<'a> {
-    fn new(round: &'a Round, work: Work) -> Check<'a> {
-        let mut first = HashMap::new();
-        for (index, call) in round.calls.iter().enumerate() {
-            first.entry(call.kind).or_insert(index);
-        }
-        Check {
-            round,
-            work,
-            first,
-            users: HashMap::new(),
-            ordered: HashSet::new(),
-            faults: Vec::new(),
-        }
-    }
-
+impl Check<'_> {
     /// A fault of these calls, if any.
     fn fault(&self, name: &'static str, calls: &[usize], message: Message) -> Fault {
-        let calls = calls.iter().map(|&index| IssuedCall {
-            index,
-            call: self.round.calls[index],
-        });
+        let places = calls.iter().map(|&index| self.round.calls[index].place);
         Fault {
             name,
-            calls: calls.collect(),
-            lacks_order: false,
+            places: places.collect(),
+            calls: calls.into(),
             message,
         }
     }
 
-    fn is_before(&self, earlier: usize, newest: usize, order: &HappensBefore) -> bool {
-        let calls = &self.round.calls;
-        order.is_before_newest((earlier, &calls[earlier]), &calls[newest])
+    /// Whether the work of an earlier call is over before the newest call's begins.
+    fn is_before(&self, earlier: usize, newest: usize) -> bool {
+        let [from, to] = [earlier, newest].map(|index| self.round.calls[index].stream as usize);
+        from == to || self.order.streams[to][from] as usize > earlier
     }
 
     /// Checks the newest call against those before it.
-    fn push(&mut self, newest: usize, order: &HappensBefore) {
+    fn push(&mut self, newest: usize) {
         let kind = self.round.calls[newest].kind;
         if let CallKind::Wait(event) = kind
-            && !order.is_recorded(event)
+            && !self.order.events.contains_key(&event)
         {
             let (line, does) = self.said(newest);
             let fault = match self.first.get(&CallKind::Record(event)) {
@@ -188,7 +169,7 @@ impl<'a> Check<'a> {
         users.push(newest);
         let earlier = users[..users.len() - 1].to_vec();
         for earlier in earlier {
-            if !self.is_before(earlier, newest, order) {
+            if !self.is_before(earlier, newest) {
                 self.faults.push(self.race(earlier, newest));
             } else if self.round.calls[earlier].kind.stage() > Some(stage) {
                 let ((early, does), (late, needed)) = (self.said(earlier), self.said(newest));
@@ -248,16 +229,13 @@ impl<'a> Check<'a> {
                     .both(a, b)
                     .filter(|pair| !self.ordered.contains(pair))?;
                 let ((first, other), (second, does)) = (self.said(a), self.said(b));
-                Fault {
-                    lacks_order: true,
-                    ..self.fault(
-                        "not-before",
-                        &[b, a],
-                        message!(
-                            "Line {second} {does}, and must wait for line {first}, which {other}."
-                        ),
-                    )
-                }
+                self.fault(
+                    "not-before",
+                    &[b, a],
+                    message!(
+                        "Line {second} {does}, and must wait for line {first}, which {other}."
+                    ),
+                )
             }
             Requirement::Concurrent(..) => {
                 let pair = self.question(requirement);
@@ -291,17 +269,6 @@ impl<'a> Check<'a> {
                     ),
                 )
             }
-            Requirement::MinStreams(min) => {
-                let streams = self.first_in_streams().len();
-                if streams >= min as usize {
-                    return None;
-                }
-                self.fault(
-                    "too-few-streams",
-                    &[],
-                    message!("Streams with work: {streams}; use at least {min}."),
-                )
-            }
             Requirement::MaxStreams(max) => {
                 let first = self.first_in_streams();
                 let at = *first.get(max as usize)?;
@@ -332,14 +299,10 @@ impl<'a> Check<'a> {
     fn race(&self, first: usize, second: usize) -> Fault {
         let calls = [first, second].map(|index| self.round.calls[index]);
         let [from, to] = calls.map(|call| call.stream);
-        let is_stage = |at: usize, is: fn(CallKind) -> bool| is(calls[at].kind);
-        let download = |kind| matches!(kind, CallKind::Download(_));
-        let upload = |kind| matches!(kind, CallKind::Upload(_));
-        // A download that is issued before its kernel cannot wait for it.
-        let is_backwards = is_stage(0, download) && !is_stage(1, download)
-            || is_stage(1, upload) && !is_stage(0, upload);
+        let [earlier, later] = calls.map(|call| call.kind.stage());
         let ((line, does), (other_line, other)) = (self.said(first), self.said(second));
-        let message = if is_backwards {
+        // A download that is issued before its kernel cannot wait for it.
+        let message = if earlier > later {
             message!(
                 "Line {early} {does}, and nothing orders it after line {late}, which {needed}. Issue line {late} first, record an event in stream {from} after it, and make stream {to} wait for it.",
                 early = line,
@@ -357,10 +320,7 @@ impl<'a> Check<'a> {
                 other = does
             )
         };
-        Fault {
-            lacks_order: true,
-            ..self.fault("race", &[second, first], message)
-        }
+        self.fault("race", &[second, first], message)
     }
 
     /// The line of a call, and what it does, for a sentence.
@@ -443,113 +403,50 @@ impl Verdict {
 // Which calls' work is over before another's may begin: vector clocks over streams.
 
 /// The order of the calls so far. A clock has one number a stream: one more than the index of the latest
-/// call there whose work is over. Streams and events share clocks until a wait changes one, so that a
-/// round takes `streams` numbers for each event that waits changed, at worst, and none for a call.
-pub(crate) struct HappensBefore {
-    streams: Vec<Stream>,
+/// call there whose work is over.
+#[derive(Default)]
+struct HappensBefore {
+    /// What is over before the next call of each stream begins.
+    streams: Vec<Vec<u32>>,
     /// What the latest record of each event comes after.
-    events: HashMap<u32, Moment>,
-    host: Arc<Vec<u32>>,
-    /// How often the host waited.
-    host_waits: usize,
+    events: HashMap<u32, Vec<u32>>,
+    host: Vec<u32>,
     calls: u32,
 }
 
-/// What the next call of a stream comes after.
-#[derive(Clone)]
-struct Stream {
-    now: Moment,
-    /// How many waits of the host it includes.
-    host_waits: usize,
-}
-
-/// Calls that are over: those of other streams by a clock, those of its own stream by a number.
-#[derive(Clone)]
-struct Moment {
-    clock: Arc<Vec<u32>>,
-    stream: usize,
-    own: u32,
-}
-
 impl HappensBefore {
-    pub(crate) fn new(streams: u32) -> HappensBefore {
-        let clock = Arc::new(vec![0; streams as usize]);
-        let stream = |stream| Stream {
-            now: Moment {
-                clock: Arc::clone(&clock),
-                stream,
-                own: 0,
-            },
-            host_waits: 0,
-        };
+    fn new(streams: u32) -> HappensBefore {
+        let clock = vec![0; streams as usize];
         HappensBefore {
-            streams: (0..streams as usize).map(stream).collect(),
-            events: HashMap::new(),
+            streams: vec![clock.clone(); streams as usize],
             host: clock,
-            host_waits: 0,
-            calls: 0,
+            ..HappensBefore::default()
         }
     }
 
     /// Adds the next call of the host.
-    pub(crate) fn push(&mut self, call: &Call) {
-        let index = call.stream as usize;
-        let stream = &mut self.streams[index];
-        if stream.host_waits < self.host_waits {
-            join(&mut stream.now.clock, &self.host);
-            stream.host_waits = self.host_waits;
-        }
+    fn push(&mut self, call: &Call) {
+        let stream = call.stream as usize;
+        let clock = &mut self.streams[stream];
+        join(clock, &self.host);
         match call.kind {
             CallKind::Wait(event) => {
                 if let Some(recorded) = self.events.get(&event) {
-                    recorded.join_into(&mut stream.now.clock);
+                    join(clock, recorded);
                 }
             }
-            CallKind::Record(event) => {
-                self.events.insert(event, stream.now.clone());
-            }
-            CallKind::Synchronize => {
-                stream.now.join_into(&mut self.host);
-                self.host_waits += 1;
-            }
-            CallKind::Advance(_)
-            | CallKind::Upload(_)
-            | CallKind::Scale(_)
-            | CallKind::Download(_) => {}
+            CallKind::Record(event) => drop(self.events.insert(event, clock.clone())),
+            CallKind::Synchronize => join(&mut self.host, clock),
+            _ => {}
         }
         self.calls += 1;
-        stream.now.own = self.calls;
-    }
-
-    /// Whether the work of an earlier call is over before the newest call's begins.
-    pub(crate) fn is_before_newest(&self, earlier: (usize, &Call), newest: &Call) -> bool {
-        let (index, call) = earlier;
-        let clock = &self.streams[newest.stream as usize].now.clock;
-        call.stream == newest.stream || clock[call.stream as usize] as usize > index
-    }
-
-    /// Whether an event has been recorded.
-    pub(crate) fn is_recorded(&self, event: u32) -> bool {
-        self.events.contains_key(&event)
+        clock[stream] = self.calls;
     }
 }
 
-impl Moment {
-    fn join_into(&self, clock: &mut Arc<Vec<u32>>) {
-        join(clock, &self.clock);
-        if clock[self.stream] < self.own {
-            Arc::make_mut(clock)[self.stream] = self.own;
-        }
-    }
-}
-
-/// Takes the later of each number; copies the clock only if that changes it.
-fn join(clock: &mut Arc<Vec<u32>>, other: &Arc<Vec<u32>>) {
-    let is_later = |(own, other): (&u32, &u32)| other > own;
-    if Arc::ptr_eq(clock, other) || !clock.iter().zip(other.iter()).any(is_later) {
-        return;
-    }
-    for (own, other) in Arc::make_mut(clock).iter_mut().zip(other.iter()) {
+/// Takes the later of each number.
+fn join(clock: &mut [u32], other: &[u32]) {
+    for (own, other) in clock.iter_mut().zip(other) {
         *own = (*own).max(*other);
     }
 }

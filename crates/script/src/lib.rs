@@ -9,7 +9,7 @@ mod check;
 mod interpreter;
 mod lesson;
 
-pub use check::{Fault, IssuedCall, MAX_FAULTS, Requirement, Verdict, check};
+pub use check::{Fault, MAX_FAULTS, Requirement, Verdict, check};
 pub use interpreter::{
     Call, CallKind, MAX_CALLS, MAX_EVENTS, MAX_OPERATIONS, MAX_SOURCE_BYTES, MAX_STREAMS, Place,
     Round, Script, ScriptError, ScriptErrorKind, Work, commented, new_round,

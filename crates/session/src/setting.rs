@@ -686,7 +686,7 @@ fn made(source: &str, instances: usize) -> Result<Arc<Round>, OwnRoundError> {
         Err(error) => (error.place, &error.message),
         Ok(faults) => match faults.first() {
             None => return Ok(Arc::new(verdict.round)),
-            Some(fault) => (fault.places().first().copied(), &fault.message),
+            Some(fault) => (fault.places.first().copied(), &fault.message),
         },
     };
     let message = message.clone();

@@ -127,7 +127,7 @@ impl Findings {
                 None => (Vec::new(), vec![error.message.clone()]),
             },
             Ok(faults) => {
-                let places = faults.iter().flat_map(Fault::places);
+                let places = faults.iter().flat_map(|it| &it.places);
                 let sentences = faults.iter().map(|it| it.message.clone());
                 (places.map(|it| it.line).collect(), sentences.collect())
             }
@@ -265,7 +265,7 @@ impl Race {
     /// The first race of a round, if it has one and is not too long to be drawn.
     fn of(verdict: &Verdict, times: Option<OpTimes>) -> Option<Race> {
         let mut faults = verdict.faults.iter().flatten();
-        let fault = faults.find(|fault| fault.lacks_order)?;
+        let fault = faults.find(|fault| fault.lacks_order())?;
         let [second, first] = fault.calls[..] else {
             return None;
         };
@@ -275,7 +275,7 @@ impl Race {
             let chart = Chart::new(Arc::new(round));
             Race {
                 fault: fault.clone(),
-                chart: Arc::new(chart.with_race([first.index, second.index])),
+                chart: Arc::new(chart.with_race([first, second])),
                 is_measured: times.is_some(),
             }
         })
