@@ -12,7 +12,7 @@ use super::text::{BadArguments, CheckFailed, columns, print, print_json, read_by
 use lang::{Message, tr};
 use lesson::{EXERCISES, Exercise, ExerciseProgress, Task};
 use life::write_atomically;
-use script::{Fault, Place, Script, ScriptErrorKind, Verdict, Work};
+use script::{Fault, Place, ScriptErrorKind, Verdict, Work};
 use session::DeviceChoice;
 use ui::code_editor::Code;
 
@@ -57,7 +57,7 @@ pub(super) fn write_new(path: &Path, text: &str) -> Result<()> {
 
 /// The text of a script's file.
 pub(super) fn read(path: &Path) -> Result<String> {
-    let text = Script::decode(read_bytes(path)?);
+    let text = script::decode(read_bytes(path)?);
     Ok(text.map_err(|error| BadArguments(located(path, error.place, &error.message)))?)
 }
 

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use engine::{Kernel, kernels};
 use lang::{Message, message, tr};
-use script::{Dynamic, LessonScript, Place, Recipe, ScriptError};
+use script::{Dynamic, Place, Recipe, ScriptError};
 use serde::{Deserialize, Deserializer};
 use session::Switches;
 use toml::Spanned;
@@ -355,7 +355,7 @@ impl Lesson {
     /// The first place that is no lesson.
     pub fn read(file: &str) -> Result<Lesson, FileFault> {
         toml::from_str(file).map_err(|error| FileFault {
-            place: error.span().map(|span| place_of(file, span.start)),
+            place: error.span().map(|span| Place::behind(&file[..span.start])),
             message: Message::of(error.message()),
         })
     }
@@ -371,7 +371,7 @@ impl Lesson {
         };
         let bytes = life::read_regular_file(path, MAX_BYTES);
         let bytes = bytes.map_err(|error| of_file(Message::of(error)))?;
-        let file = script::Script::decode(bytes).map_err(|error| FileFault {
+        let file = script::decode(bytes).map_err(|error| FileFault {
             place: error.place,
             message: error.message,
         })?;
@@ -437,7 +437,7 @@ impl Lesson {
             }
             let Some(script) = &part.script else { continue };
             part.recipe(Constants::default()).map_err(|error| {
-                let quotes = place_of(file, script.span().start);
+                let quotes = Place::behind(&file[..script.span().start]);
                 FileFault {
                     // The text begins in the line after the quotation marks.
                     place: error.place.map(|within| Place {
@@ -477,11 +477,12 @@ impl Part {
     /// What its script wants of an engine.
     pub(crate) fn recipe(&self, known: Constants) -> Result<Recipe, ScriptError> {
         let source = self.script.as_ref().map_or("", |it| it.get_ref());
-        LessonScript::compile(source)?.recipe(vec![
+        let known = vec![
             ("CPU", Dynamic::from(known.is_cpu)),
             ("SMS", Dynamic::from(i64::from(known.sms))),
             ("TIMES", Dynamic::from(known.times)),
-        ])
+        ];
+        Recipe::of(source, known)
     }
 }
 
@@ -507,16 +508,6 @@ impl Part {
                 drawn = time(drawn)
             )),
         }
-    }
-}
-
-/// The line and column of a byte.
-fn place_of(file: &str, at: usize) -> Place {
-    let before = &file[..file.floor_char_boundary(at)];
-    let line = before.rsplit('\n').next().unwrap_or_default();
-    Place {
-        line: 1 + before.matches('\n').count() as u32,
-        column: 1 + line.chars().count() as u32,
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is wrong with a round.
 
-use crate::{Call, CallKind, Place, Round, Script, ScriptError, Work};
+use crate::{Call, CallKind, Place, Round, ScriptError, Work, interpreter};
 use lang::{Message, message};
 use std::collections::{HashMap, HashSet};
 
@@ -382,8 +382,7 @@ pub struct Verdict {
 impl Verdict {
     /// Checks a script for so many items.
     pub fn of(source: &str, work: Work, items: u32, requirements: &[Requirement]) -> Verdict {
-        let made = Script::compile(source, work).and_then(|script| script.round(items));
-        let (faults, round) = match made {
+        let (faults, round) = match interpreter::round(source, work, items) {
             Ok(round) => (Ok(check(&round, items, work, requirements)), round),
             Err(error) => (Err(error), Round::default()),
         };

@@ -6,9 +6,7 @@
 
 use lang::{Message, align_left, mark, message, text, tr};
 use rhai::packages::{ArithmeticPackage, BasicIteratorPackage, LogicPackage, Package as _};
-use rhai::{
-    AST, Dynamic, Engine, EvalAltResult, LexError, OptimizationLevel, ParseErrorType, Position,
-};
+use rhai::{Dynamic, Engine, EvalAltResult, LexError, OptimizationLevel, ParseErrorType, Position};
 use std::any::TypeId;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -48,13 +46,6 @@ const STACK_BYTES: usize = 32 << 20;
 /// grow.
 const DISABLED: [&str; 6] = ["print", "debug", "eval", "Fn", "call", "curry"];
 
-/// A script that was read.
-#[derive(Clone, Debug)]
-pub struct Script {
-    ast: AST,
-    work: Work,
-}
-
 /// Why a script makes no round.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ScriptError {
@@ -77,57 +68,36 @@ pub enum ScriptErrorKind {
     NoThread,
 }
 
-impl Script {
-    /// Reads a script.
-    ///
-    /// # Errors
-    /// The first place that cannot be read.
-    pub fn compile(source: &str, work: Work) -> Result<Script, ScriptError> {
-        let ast = compile(source)?;
-        Ok(Script { ast, work })
+/// The text of a script's file, without a byte order mark.
+///
+/// # Errors
+/// If it is not UTF-8.
+pub fn decode(bytes: Vec<u8>) -> Result<String, ScriptError> {
+    let mut text = String::from_utf8(bytes).map_err(|error| {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let place = Place::behind(&String::from_utf8_lossy(valid));
+        ScriptError::new(message!("This is not UTF-8 text."), Some(place))
+    })?;
+    if text.starts_with('\u{feff}') {
+        text.remove(0);
     }
+    Ok(text)
+}
 
-    /// The text of a script's file, without a byte order mark.
-    ///
-    /// # Errors
-    /// If it is not UTF-8.
-    pub fn decode(bytes: Vec<u8>) -> Result<String, ScriptError> {
-        let mut text = String::from_utf8(bytes).map_err(|error| {
-            let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-            let valid = String::from_utf8_lossy(valid);
-            let line = valid.rsplit('\n').next().unwrap_or_default();
-            let place = Place {
-                line: 1 + valid.matches('\n').count() as u32,
-                column: 1 + line.chars().count() as u32,
-            };
-            ScriptError::new(message!("This is not UTF-8 text."), Some(place))
-        })?;
-        if text.starts_with('\u{feff}') {
-            text.remove(0);
-        }
-        Ok(text)
-    }
-
-    /// What it works on.
-    pub fn work(&self) -> Work {
-        self.work
-    }
-
-    /// Runs it for so many items, its constant `N`.
-    ///
-    /// # Errors
-    /// Where it fails, or goes beyond what a round may have.
-    pub fn round(&self, items: u32) -> Result<Round, ScriptError> {
-        let recorder = Recorder {
-            calls: Vec::new(),
-            items,
-        };
-        let items = ("N", Dynamic::from(i64::from(items)));
-        let recorder = run(&self.ast, vec![items], functions(self.work), recorder)?;
-        Ok(Round {
-            calls: recorder.calls,
-        })
-    }
+/// Runs a script for so many items, its constant `N`.
+///
+/// # Errors
+/// The first place that cannot be read, or where it fails or goes beyond what a round may have.
+pub fn round(source: &str, work: Work, items: u32) -> Result<Round, ScriptError> {
+    let recorder = Recorder {
+        calls: Vec::new(),
+        items,
+    };
+    let items = ("N", Dynamic::from(i64::from(items)));
+    let recorder = run(source, vec![items], functions(work), recorder)?;
+    Ok(Round {
+        calls: recorder.calls,
+    })
 }
 
 impl ScriptError {
@@ -141,31 +111,12 @@ impl ScriptError {
     }
 }
 
-/// Reads a script.
-pub(crate) fn compile(source: &str) -> Result<AST, ScriptError> {
-    let bytes = source.len();
-    if bytes > MAX_SOURCE_BYTES {
-        return Err(ScriptError {
-            place: None,
-            kind: ScriptErrorKind::TooLong,
-            message: message!(
-                "The script has {bytes} bytes; {max} is the maximum.",
-                max = MAX_SOURCE_BYTES
-            ),
-        });
-    }
-    with_large_stack(|| engine().compile(source))?.map_err(|error| {
-        let message = of_parser(*error.0);
-        ScriptError::new(message, place(error.1))
-    })
-}
-
 /// A function of the language: how it is called, what it does (English, also the key of the translation), and
 /// what it does to what the script makes. What a parameter is called says what it takes: see [`Maker::type_of`].
 pub(crate) type Function<Made> = (
     &'static str,
     &'static str,
-    fn(&mut Made, &mut Given, Position) -> Called,
+    fn(&mut Made, &mut Given) -> Called,
 );
 
 /// What is made by a script, and what its functions take.
@@ -177,27 +128,41 @@ pub(crate) trait Maker: Default + Send + 'static {
 }
 
 /// What a call is given: values of the types of the parameters, one after the other.
-pub(crate) struct Given<'a, 'b>(pub(crate) std::slice::IterMut<'a, &'b mut Dynamic>);
+pub(crate) struct Given<'a, 'b> {
+    pub(crate) values: std::slice::IterMut<'a, &'b mut Dynamic>,
+    at: Position,
+}
 
 impl Given<'_, '_> {
     /// The next value. The first one may be a variable itself, so it is left as it is.
     pub(crate) fn next<T: Clone + 'static>(&mut self) -> T {
-        let value = self.0.next().map(|it| it.clone()).unwrap_or_default();
+        let value = self.values.next().map(|it| it.clone()).unwrap_or_default();
         value.cast()
     }
 }
 
-/// What a function returns: nothing, most often.
-pub(crate) type Called<T = Dynamic> = Result<T, Box<EvalAltResult>>;
+/// What a function returns: nothing, most often, or why it refuses. That ends the script, which cannot catch it.
+pub(crate) type Called<T = Dynamic> = Result<T, Message>;
 
 /// Runs a script with these constants and functions, and returns what it made.
 pub(crate) fn run<Made: Maker>(
-    script: &AST,
+    source: &str,
     constants: Vec<(&'static str, Dynamic)>,
     functions: &'static [Function<Made>],
     made: Made,
 ) -> Result<Made, ScriptError> {
-    let made = Arc::new(Mutex::new(made));
+    let bytes = source.len();
+    if bytes > MAX_SOURCE_BYTES {
+        return Err(ScriptError {
+            place: None,
+            kind: ScriptErrorKind::TooLong,
+            message: message!(
+                "The script has {bytes} bytes; {max} is the maximum.",
+                max = MAX_SOURCE_BYTES
+            ),
+        });
+    }
+    let made = Arc::new(Mutex::new((made, 0)));
     let mut engine = engine();
     for (usage, _, does) in functions {
         register(&mut engine, usage, *does, &made);
@@ -208,36 +173,45 @@ pub(crate) fn run<Made: Maker>(
         let constant = constants.iter().find(|(constant, _)| *constant == name);
         Ok(constant.map(|(_, value)| value.clone()))
     });
-    let ran = with_large_stack(|| engine.run_ast(script))?;
+    let ran = with_large_stack(|| engine.run(source))?;
     let usages = functions.iter().map(|(usage, ..)| *usage);
     ran.map_err(|error| of_interpreter(*error, &usages.collect::<Vec<_>>()))?;
     let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(std::mem::take(&mut made))
+    Ok(std::mem::take(&mut made.0))
 }
 
 /// Registers a function for as many arguments as it has parameters; `…` stands for up to eight.
 fn register<Made: Maker>(
     engine: &mut Engine,
     usage: &'static str,
-    does: fn(&mut Made, &mut Given, Position) -> Called,
-    made: &Arc<Mutex<Made>>,
+    does: fn(&mut Made, &mut Given) -> Called,
+    made: &Arc<Mutex<(Made, usize)>>,
 ) {
     let parameters = usage.split(['(', ')']).nth(1).unwrap_or_default();
     let parameters = parameters.split(", ").filter(|name| !name.is_empty());
-    let types: Vec<TypeId> = parameters.map(Made::type_of).collect();
-    let more = if usage.contains('…') { 8 } else { 1 };
-    for count in 1..=more {
-        let last = types.last().copied().into_iter().cycle();
-        let types: Vec<TypeId> = types.iter().copied().chain(last.take(count - 1)).collect();
+    let mut types: Vec<TypeId> = parameters.map(Made::type_of).collect();
+    let more = if usage.contains('…') { 7 } else { 0 };
+    for _ in 0..=more {
         let made = Arc::clone(made);
-        engine.register_raw_fn(name_of(usage), types, move |context, given| {
+        engine.register_raw_fn(name_of(usage), &types, move |context, given| {
             let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
-            does(
-                &mut made,
-                &mut Given(given.iter_mut()),
-                context.call_position(),
-            )
+            let (made, calls) = &mut *made;
+            *calls += 1;
+            let at = context.call_position();
+            let values = given.iter_mut();
+            let called = match *calls {
+                ..=MAX_CALLS => does(made, &mut Given { values, at }),
+                _ => Err(message!(
+                    "A round has at most {max} calls.",
+                    max = MAX_CALLS
+                )),
+            };
+            called.map_err(|why| {
+                let error = Dynamic::from(ScriptError::new(why, place(at)));
+                Box::new(EvalAltResult::ErrorTerminated(error, at))
+            })
         });
+        types.extend(types.last().copied());
     }
 }
 
@@ -292,12 +266,12 @@ const OF_LATTICES: &[Function<Recorder>] = &[
     (
         "advance(i, stream)",
         mark!("launches the kernel of instance i"),
-        |it, g, at| it.of_item(mark!("instance"), CallKind::Advance, g, at),
+        |it, g| it.of_item(mark!("instance"), CallKind::Advance, g),
     ),
     (
         "download(i, stream)",
         mark!("copies instance i to the host"),
-        |it, g, at| it.of_item(mark!("instance"), CallKind::Download, g, at),
+        |it, g| it.of_item(mark!("instance"), CallKind::Download, g),
     ),
     RECORD,
     WAIT,
@@ -309,17 +283,17 @@ const OF_ARRAYS: &[Function<Recorder>] = &[
     (
         "upload(c, stream)",
         mark!("copies chunk c to the device"),
-        |it, g, at| it.of_item(mark!("chunk"), CallKind::Upload, g, at),
+        |it, g| it.of_item(mark!("chunk"), CallKind::Upload, g),
     ),
     (
         "scale(c, stream)",
         mark!("launches the kernel that scales chunk c"),
-        |it, g, at| it.of_item(mark!("chunk"), CallKind::Scale, g, at),
+        |it, g| it.of_item(mark!("chunk"), CallKind::Scale, g),
     ),
     (
         "download(c, stream)",
         mark!("copies chunk c to the host"),
-        |it, g, at| it.of_item(mark!("chunk"), CallKind::Download, g, at),
+        |it, g| it.of_item(mark!("chunk"), CallKind::Download, g),
     ),
     RECORD,
     WAIT,
@@ -329,17 +303,17 @@ const OF_ARRAYS: &[Function<Recorder>] = &[
 const RECORD: Function<Recorder> = (
     "record(event, stream)",
     mark!("marks the work so far of a stream by an event"),
-    |it, g, at| it.of_event(CallKind::Record, g, at),
+    |it, g| it.of_event(CallKind::Record, g),
 );
 const WAIT: Function<Recorder> = (
     "wait(event, stream)",
     mark!("makes a stream wait for the latest record of an event"),
-    |it, g, at| it.of_event(CallKind::Wait, g, at),
+    |it, g| it.of_event(CallKind::Wait, g),
 );
 const SYNCHRONIZE: Function<Recorder> = (
     "synchronize(stream)",
     mark!("makes the host wait for the work so far of a stream"),
-    |it, g, at| it.push(CallKind::Synchronize, g, at),
+    |it, g| it.push(CallKind::Synchronize, g),
 );
 
 fn functions(work: Work) -> &'static [Function<Recorder>] {
@@ -355,63 +329,37 @@ impl Recorder {
         what: &'static str,
         kind: fn(u32) -> CallKind,
         given: &mut Given,
-        at: Position,
     ) -> Called {
-        let item = in_range(what, self.items, given.next(), at)?;
-        self.push(kind(item), given, at)
+        let item = in_range(what, self.items, given.next())?;
+        self.push(kind(item), given)
     }
 
-    fn of_event(&mut self, kind: fn(u32) -> CallKind, given: &mut Given, at: Position) -> Called {
-        let event = in_range(mark!("event"), MAX_EVENTS, given.next(), at)?;
-        self.push(kind(event), given, at)
+    fn of_event(&mut self, kind: fn(u32) -> CallKind, given: &mut Given) -> Called {
+        let event = in_range(mark!("event"), MAX_EVENTS, given.next())?;
+        self.push(kind(event), given)
     }
 
-    fn push(&mut self, kind: CallKind, given: &mut Given, at: Position) -> Called {
-        let stream = in_range(mark!("stream"), MAX_STREAMS, given.next(), at)?;
-        check_calls(self.calls.len(), at)?;
+    fn push(&mut self, kind: CallKind, given: &mut Given) -> Called {
+        let stream = in_range(mark!("stream"), MAX_STREAMS, given.next())?;
         self.calls.push(Call {
             kind,
             stream,
-            place: place(at).unwrap_or(Place { line: 1, column: 1 }),
+            place: place(given.at).unwrap_or(Place { line: 1, column: 1 }),
         });
         Ok(Dynamic::UNIT)
     }
 }
 
-/// Refuses another call after so many.
-pub(crate) fn check_calls(calls: usize, at: Position) -> Called<()> {
-    if calls < MAX_CALLS {
-        return Ok(());
-    }
-    let message = message!("A round has at most {max} calls.", max = MAX_CALLS);
-    Err(refused(message, at))
-}
-
 /// A number of which there are so many.
-pub(crate) fn in_range(
-    what: &'static str,
-    count: u32,
-    value: i64,
-    position: Position,
-) -> Called<u32> {
+pub(crate) fn in_range(what: &'static str, count: u32, value: i64) -> Called<u32> {
     let number = u32::try_from(value).ok().filter(|number| *number < count);
     number.ok_or_else(|| {
         let (what, last) = (
             Message::new(|| text(what).to_owned()),
             count.saturating_sub(1),
         );
-        let message = message!("There is no {what} {value}: take 0 to {last}.");
-        refused(message, position)
+        message!("There is no {what} {value}: take 0 to {last}.")
     })
-}
-
-/// Ends the script; it cannot catch this.
-pub(crate) fn refused(message: Message, position: Position) -> Box<EvalAltResult> {
-    let error = ScriptError::new(message, place(position));
-    Box::new(EvalAltResult::ErrorTerminated(
-        Dynamic::from(error),
-        position,
-    ))
 }
 
 fn place(position: Position) -> Option<Place> {
@@ -461,6 +409,7 @@ fn of_interpreter(mut error: EvalAltResult, functions: &[&'static str]) -> Scrip
         Error::ErrorTerminated(token, _) if token.is::<ScriptError>() => {
             return token.cast::<ScriptError>();
         }
+        Error::ErrorParsing(why, _) => of_parser(why),
         Error::ErrorFunctionNotFound(signature, _) => unknown_function(&signature, functions),
         Error::ErrorVariableNotFound(name, _) => message!("There is no variable '{name}'."),
         Error::ErrorTooManyOperations(_) => message!(
@@ -632,6 +581,17 @@ pub struct Place {
     pub column: u32,
 }
 
+impl Place {
+    /// The place behind a text.
+    pub fn behind(text: &str) -> Place {
+        let line = text.rsplit('\n').next().unwrap_or_default();
+        Place {
+            line: 1 + text.matches('\n').count() as u32,
+            column: 1 + line.chars().count() as u32,
+        }
+    }
+}
+
 impl Round {
     /// How many streams it uses, numbered from 0 up to this; those between count, too.
     pub fn streams(&self) -> u32 {
@@ -661,7 +621,7 @@ mod tests {
     use super::*;
 
     fn run(source: &str) -> Result<Round, ScriptError> {
-        Script::compile(source, Work::Lattices)?.round(4)
+        round(source, Work::Lattices, 4)
     }
 
     /// The message about a script.
@@ -704,18 +664,16 @@ mod tests {
                 "Upload(0) in 0 at 1:1, Scale(0) in 0 at 1:15, Download(0) in 0 at 1:28",
             ),
         ] {
-            let script = Script::compile(source, work).unwrap();
-            let round = script.round(items).unwrap();
+            let round = round(source, work, items).unwrap();
             let said = round.calls.iter().map(|call| {
                 let Place { line, column } = call.place;
                 format!("{:?} in {} at {line}:{column}", call.kind, call.stream)
             });
             assert_eq!(said.collect::<Vec<_>>().join(", "), calls);
         }
-        let round = run(both).unwrap();
-        assert_eq!((round.streams(), round.events()), (3, 1));
-        let wrong = Script::compile("advance(0, 0)", Work::Arrays).unwrap();
-        let said = wrong.round(1).unwrap_err().message;
+        let of_both = run(both).unwrap();
+        assert_eq!((of_both.streams(), of_both.events()), (3, 1));
+        let said = round("advance(0, 0)", Work::Arrays, 1).unwrap_err().message;
         assert_eq!(&*said, "There is no function 'advance' here.");
     }
 
@@ -769,7 +727,7 @@ mod tests {
     #[test]
     fn a_script_that_is_too_long_or_no_text_is_refused_before_it_is_read() {
         let long = " ".repeat(100_000_000);
-        let error = Script::compile(&long, Work::Lattices).unwrap_err();
+        let error = run(&long).unwrap_err();
         let said = "The script has 100000000 bytes; 65535 is the maximum.";
         assert_eq!(
             (error.kind, &*error.message),
@@ -777,11 +735,11 @@ mod tests {
         );
         let longest = " ".repeat(MAX_SOURCE_BYTES);
         assert_eq!(run(&longest), Ok(Round::default()));
-        let error = Script::decode(b"// \xe4\xb8\xad\nx\xe4\xb8\xad\xff".into()).unwrap_err();
+        let error = decode(b"// \xe4\xb8\xad\nx\xe4\xb8\xad\xff".into()).unwrap_err();
         let place = Some(Place { line: 2, column: 3 });
         let error = (&*error.message, error.place);
         assert_eq!(error, ("This is not UTF-8 text.", place));
-        assert_eq!(Script::decode("\u{feff}é".into()), Ok("é".to_owned()));
+        assert_eq!(decode("\u{feff}é".into()), Ok("é".to_owned()));
     }
 
     #[test]
@@ -812,7 +770,7 @@ mod tests {
 #[cfg(test)]
 mod new_round_tests {
     use super::*;
-    use crate::{Script, check};
+    use crate::check;
     use lang::Language;
 
     #[test]
@@ -820,10 +778,7 @@ mod new_round_tests {
         for language in [Language::English, Language::Chinese] {
             let source = test_support::with(language, new_round);
             for items in [1, 2, 16] {
-                let round = Script::compile(&source, Work::Lattices)
-                    .unwrap()
-                    .round(items)
-                    .unwrap();
+                let round = round(&source, Work::Lattices, items).unwrap();
                 assert_eq!(check(&round, items, Work::Lattices, &[]), []);
             }
         }

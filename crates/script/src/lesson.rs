@@ -18,9 +18,9 @@ use engine::{
 use lang::{mark, message};
 use life::{Rule, Size};
 pub use rhai::Dynamic;
-use rhai::{AST, ImmutableString as Text, Position};
+use rhai::ImmutableString as Text;
 
-use crate::interpreter::{self, Called, Function, Given, check_calls, in_range, refused};
+use crate::interpreter::{self, Called, Function, Given, in_range};
 use crate::{MAX_EVENTS, MAX_STREAMS, ScriptError};
 
 /// The most bytes of all arrays.
@@ -124,278 +124,264 @@ pub enum Numbers {
 
 /// The functions of lessons' scripts.
 const FUNCTIONS: &[Function<Maker>] = &[
-    (
-        "device(bytes)",
-        mark!("an array on the device"),
-        |it, g, at| it.array(g.next(), BufferLocation::Device, at),
-    ),
+    ("device(bytes)", mark!("an array on the device"), |it, g| {
+        it.array(g.next(), BufferLocation::Device)
+    }),
     (
         "pinned(bytes)",
         mark!("an array in page-locked memory of the host"),
-        |it, g, at| it.array(g.next(), PINNED, at),
+        |it, g| it.array(g.next(), PINNED),
     ),
     (
         "pageable(bytes)",
         mark!("an array in pageable memory of the host"),
-        |it, g, at| it.array(g.next(), PAGEABLE, at),
+        |it, g| it.array(g.next(), PAGEABLE),
     ),
     (
         "managed(bytes)",
         mark!("an array in unified memory"),
-        |it, g, at| it.array(g.next(), BufferLocation::Managed, at),
+        |it, g| it.array(g.next(), BufferLocation::Managed),
     ),
     (
         "pool(bytes)",
         mark!("an array in the device's pool, between allocate and free"),
-        |it, g, at| it.array(g.next(), BufferLocation::Pool, at),
+        |it, g| it.array(g.next(), BufferLocation::Pool),
     ),
     (
         "part(array, offset, bytes)",
         mark!("a part of an array"),
-        |_, g, at| part(g.next(), g.next(), g.next(), at),
+        |_, g| part(g.next(), g.next(), g.next()),
     ),
     (
         "lattices(count, side, kernel)",
         mark!("square lattices, and the kernel that steps them"),
-        |it, g, at| it.lattices(g.next(), g.next(), g.next(), at),
+        |it, g| it.lattices(g.next(), g.next(), g.next()),
     ),
     (
         "bands(rows)",
         mark!("cuts the lattices over two GPUs, with halos of so many rows"),
-        |it, g, at| it.bands(g.next(), at),
+        |it, g| it.bands(g.next()),
     ),
     (
         "context()",
         mark!("another context, as a number; on(it) makes what follows there"),
-        |it, _, at| it.another(OtherDevice::Context, at),
+        |it, _| it.another(OtherDevice::Context),
     ),
-    (
-        "gpu()",
-        mark!("the second GPU, as a number"),
-        |it, _, at| it.another(OtherDevice::Gpu, at),
-    ),
+    ("gpu()", mark!("the second GPU, as a number"), |it, _| {
+        it.another(OtherDevice::Gpu)
+    }),
     (
         "on(device)",
         mark!("the arrays made and the streams first used from here on are on this device"),
-        |it, g, at| it.on(g.next(), at),
+        |it, g| it.on(g.next()),
     ),
     (
         "host_thread(number)",
         mark!("another thread of the host makes the calls from here on"),
-        |it, g, at| it.host_thread(g.next(), at),
+        |it, g| it.host_thread(g.next()),
     ),
     (
         "kind(stream, kind)",
         mark!("a stream is blocking, default or high (of high priority)"),
-        |it, g, at| it.kind(g.next(), g.next(), at),
+        |it, g| it.kind(g.next(), g.next()),
     ),
     (
         "fill(array, numbers)",
         mark!("the host fills an array with floats, cells, points, pixels or zeros"),
-        |it, g, at| it.fill(g.next(), g.next(), at),
+        |it, g| it.fill(g.next(), g.next()),
     ),
     (
         "before()",
         mark!("what follows is done each time before the clock runs"),
-        |it, _, at| it.begin(Recipe::BEFORE, at),
+        |it, _| it.begin(Recipe::BEFORE),
     ),
-    (
-        "measure()",
-        mark!("what follows is measured"),
-        |it, _, at| it.begin(Recipe::MEASURED, at),
-    ),
+    ("measure()", mark!("what follows is measured"), |it, _| {
+        it.begin(Recipe::MEASURED)
+    }),
     (
         "graph()",
         mark!("what follows is measured as one graph"),
-        |it, _, at| it.begin_graph(at),
+        |it, _| it.begin_graph(),
     ),
     (
         "check()",
         mark!("what follows checks the result"),
-        |it, _, at| it.begin(Recipe::CHECK, at),
+        |it, _| it.begin(Recipe::CHECK),
     ),
     (
         "copy(from, to, stream)",
         mark!("copies an array"),
-        |it, g, at| it.copy(g.next(), g.next(), g.next(), at),
+        |it, g| it.copy(g.next(), g.next(), g.next()),
     ),
     (
         "launch(kernel, blocks, threads, stream, …)",
         mark!("launches a kernel with these arguments"),
-        |it, g, at| it.launch(g, at),
+        |it, g| it.launch(g),
     ),
     (
         "advance(i, generations, stream)",
         mark!("steps lattice i"),
-        |it, g, at| it.advance(g.next(), g.next(), g.next(), at),
+        |it, g| it.advance(g.next(), g.next(), g.next()),
     ),
     (
         "pack(i, stream)",
         mark!("makes bits of the cells of lattice i"),
-        |it, g, at| it.on_lattice(LatticeOp::Pack, g.next(), g.next(), at),
+        |it, g| it.on_lattice(LatticeOp::Pack, g.next(), g.next()),
     ),
     (
         "download(i, stream)",
         mark!("copies the bits of lattice i to page-locked memory"),
-        |it, g, at| it.on_lattice(DOWNLOAD_BITS, g.next(), g.next(), at),
+        |it, g| it.on_lattice(DOWNLOAD_BITS, g.next(), g.next()),
     ),
     (
         "download_cells(i, stream)",
         mark!("copies the cells of lattice i to pageable memory"),
-        |it, g, at| it.on_lattice(DOWNLOAD_CELLS, g.next(), g.next(), at),
+        |it, g| it.on_lattice(DOWNLOAD_CELLS, g.next(), g.next()),
     ),
     (
         "record(event, stream)",
         mark!("marks the work so far of a stream by an event"),
-        |it, g, at| it.on_event(OrderOp::Record, g.next(), g.next(), at),
+        |it, g| it.on_event(OrderOp::Record, g.next(), g.next()),
     ),
     (
         "wait(event, stream)",
         mark!("makes a stream wait for the latest record of an event"),
-        |it, g, at| it.on_event(OrderOp::Wait, g.next(), g.next(), at),
+        |it, g| it.on_event(OrderOp::Wait, g.next(), g.next()),
     ),
     (
         "synchronize(stream)",
         mark!("makes the host wait for the work so far of a stream"),
-        |it, g, at| it.push(OrderOp::Synchronize(Scope::Stream), g.next(), at),
+        |it, g| it.push(OrderOp::Synchronize(Scope::Stream), g.next()),
     ),
     (
         "host(array, stream)",
         mark!("a function of the host inverts an array, in the order of the stream"),
-        |it, g, at| it.on_whole(BufferOp::HostFunction, g.next(), g.next(), at),
+        |it, g| it.on_whole(BufferOp::HostFunction, g.next(), g.next()),
     ),
     (
         "invert(array)",
         mark!("the host waits for everything, and inverts an array"),
-        |it, g, at| it.host(HostWork::Invert(g.next()), at),
+        |it, g| it.host(HostWork::Invert(g.next())),
     ),
     (
         "read(array)",
         mark!("the host waits for everything, and reads an array"),
-        |it, g, at| it.host(HostWork::Read(g.next()), at),
+        |it, g| it.host(HostWork::Read(g.next())),
     ),
     (
         "allocate(array, stream)",
         mark!("allocates an array of the pool"),
-        |it, g, at| {
+        |it, g| {
             it.on_whole(
                 |of| BufferOp::Memory(MemoryOp::Allocate(of)),
                 g.next(),
                 g.next(),
-                at,
             )
         },
     ),
     (
         "free(array, stream)",
         mark!("frees an array of the pool"),
-        |it, g, at| {
+        |it, g| {
             it.on_whole(
                 |of| BufferOp::Memory(MemoryOp::Free(of)),
                 g.next(),
                 g.next(),
-                at,
             )
         },
     ),
     (
         "keep(everything, stream)",
         mark!("whether the pool keeps what is freed"),
-        |it, g, at| it.keep(g.next(), g.next(), at),
+        |it, g| it.keep(g.next(), g.next()),
     ),
     (
         "advise(array, stream)",
         mark!("advises that an array in unified memory is mostly read"),
-        |it, g, at| {
+        |it, g| {
             it.on_whole(
                 |of| BufferOp::Memory(MemoryOp::AdviseReadMostly(of)),
                 g.next(),
                 g.next(),
-                at,
             )
         },
     ),
     (
         "to_device(array, stream)",
         mark!("moves an array in unified memory to the device"),
-        |it, g, at| {
+        |it, g| {
             it.on_whole(
                 |of| BufferOp::Memory(MemoryOp::Prefetch(of, PageLocation::Device)),
                 g.next(),
                 g.next(),
-                at,
             )
         },
     ),
     (
         "to_host(array, stream)",
         mark!("moves an array in unified memory to the host"),
-        |it, g, at| {
+        |it, g| {
             it.on_whole(
                 |of| BufferOp::Memory(MemoryOp::Prefetch(of, PageLocation::Host)),
                 g.next(),
                 g.next(),
-                at,
             )
         },
     ),
     (
         "peer_access(allowed)",
         mark!("whether both GPUs reach each other's memory"),
-        |it, g, at| it.host(HostWork::PeerAccess(g.next()), at),
+        |it, g| it.host(HostWork::PeerAccess(g.next())),
     ),
     (
         "same(a, b)",
         mark!("checks that two arrays are the same"),
-        |it, g, at| it.host(HostWork::Same(g.next(), g.next()), at),
+        |it, g| it.host(HostWork::Same(g.next(), g.next())),
     ),
     (
         "all(array, word)",
         mark!("checks that an array has this word everywhere"),
-        |it, g, at| {
-            it.host(
-                HostWork::All(g.next(), in_range(mark!("word"), u32::MAX, g.next(), at)?),
-                at,
-            )
+        |it, g| {
+            it.host(HostWork::All(
+                g.next(),
+                in_range(mark!("word"), u32::MAX, g.next())?,
+            ))
         },
     ),
     (
         "scaled(array)",
         mark!("checks that the kernel scale changed the one float that overflows"),
-        |it, g, at| it.host(HostWork::Scaled(g.next()), at),
+        |it, g| it.host(HostWork::Scaled(g.next())),
     ),
     (
         "right(array)",
         mark!("checks that the CPU computes the same, one call after another"),
-        |it, g, at| it.host(HostWork::Right(g.next()), at),
+        |it, g| it.host(HostWork::Right(g.next())),
     ),
     (
         "wrong(a, b)",
         mark!("counts the words of a that are not those of b"),
-        |it, g, at| it.host(HostWork::Wrong(g.next(), g.next()), at),
+        |it, g| it.host(HostWork::Wrong(g.next(), g.next())),
     ),
     (
         "picture(array, right, width)",
         mark!("shows words as a picture; those that are not right are red"),
-        |it, g, at| {
-            it.host(
-                HostWork::Picture(
-                    g.next(),
-                    g.next(),
-                    in_range(mark!("width"), 4097, g.next(), at)?,
-                ),
-                at,
-            )
+        |it, g| {
+            it.host(HostWork::Picture(
+                g.next(),
+                g.next(),
+                in_range(mark!("width"), 4097, g.next())?,
+            ))
         },
     ),
     (
         "gray(array, width)",
         mark!("shows bytes as a picture"),
-        |it, g, at| {
-            it.host(
-                HostWork::Gray(g.next(), in_range(mark!("width"), 4097, g.next(), at)?),
-                at,
-            )
+        |it, g| {
+            it.host(HostWork::Gray(
+                g.next(),
+                in_range(mark!("width"), 4097, g.next())?,
+            ))
         },
     ),
 ];
@@ -423,40 +409,27 @@ impl interpreter::Maker for Maker {
     }
 }
 
-/// A lesson's script that was read.
-#[derive(Clone, Debug)]
-pub struct LessonScript(AST);
-
-impl LessonScript {
-    /// Reads a script.
-    ///
-    /// # Errors
-    /// The first place that cannot be read.
-    pub fn compile(source: &str) -> Result<LessonScript, ScriptError> {
-        crate::interpreter::compile(source).map(LessonScript)
-    }
-
-    /// Runs it, with these constants: names, and whole numbers or truth values.
-    ///
-    /// # Errors
-    /// Where it fails, or goes beyond what a lesson may have.
-    pub fn recipe(&self, constants: Vec<(&'static str, Dynamic)>) -> Result<Recipe, ScriptError> {
-        let maker = interpreter::run(&self.0, constants, FUNCTIONS, Maker::default())?;
-        let measured = &maker.recipe.phases[Recipe::MEASURED];
-        if measured.is_empty() {
-            let message =
-                message!("Nothing is measured: call measure(), and then what is to be measured.");
-            return Err(ScriptError::new(message, None));
-        }
-        if maker.recipe.as_graph && !matches!(measured[..], [Stage::Run(_)]) {
-            let message = message!("A graph has no work of the host.");
-            return Err(ScriptError::new(message, None));
-        }
-        Ok(maker.recipe)
-    }
-}
-
 impl Recipe {
+    /// Runs a lesson's script, with these constants: names, and whole numbers or truth values.
+    ///
+    /// # Errors
+    /// The first place that cannot be read, or where it fails or goes beyond what a lesson may have.
+    pub fn of(
+        source: &str,
+        constants: Vec<(&'static str, Dynamic)>,
+    ) -> Result<Recipe, ScriptError> {
+        let recipe = interpreter::run(source, constants, FUNCTIONS, Maker::default())?.recipe;
+        let measured = &recipe.phases[Recipe::MEASURED];
+        let message = if measured.is_empty() {
+            message!("Nothing is measured: call measure(), and then what is to be measured.")
+        } else if recipe.as_graph && !matches!(measured[..], [Stage::Run(_)]) {
+            message!("A graph has no work of the host.")
+        } else {
+            return Ok(recipe);
+        };
+        Err(ScriptError::new(message, None))
+    }
+
     /// The phase that puts things in place.
     pub const SETUP: usize = 0;
     /// The phase that comes each time before the clock runs.
@@ -475,11 +448,10 @@ struct Maker {
     device: DeviceId,
     issuer: IssuerId,
     bytes: i64,
-    calls: usize,
 }
 
 impl Maker {
-    fn array(&mut self, bytes: i64, location: BufferLocation, at: Position) -> Called {
+    fn array(&mut self, bytes: i64, location: BufferLocation) -> Called {
         let all = self.bytes.saturating_add(bytes.max(0));
         let arrays = &mut self.recipe.arrays;
         if bytes < 4 || bytes % 4 != 0 || all > MAX_BYTES || arrays.len() == MAX_ARRAYS {
@@ -487,7 +459,7 @@ impl Maker {
                 "An array has a multiple of 4 bytes, and all arrays {max} bytes at most.",
                 max = MAX_BYTES
             );
-            return Err(refused(message, at));
+            return Err(message);
         }
         self.bytes = all;
         let buffer = BufferId(arrays.len() as u32);
@@ -498,48 +470,48 @@ impl Maker {
         }))
     }
 
-    fn lattices(&mut self, count: i64, side: i64, kernel: Text, at: Position) -> Called {
+    fn lattices(&mut self, count: i64, side: i64, kernel: Text) -> Called {
         let known = kernels::KERNELS.iter().map(|it| (it.name, it));
-        let kernel = word(&kernel, &known.collect::<Vec<_>>(), at)?;
-        let count = in_range(mark!("instance"), 4097, count, at)?;
+        let kernel = word(&kernel, &known.collect::<Vec<_>>())?;
+        let count = in_range(mark!("instance"), 4097, count)?;
         let side = u64::try_from(side).ok().filter(|side| side % 32 == 0);
         let size = side.and_then(|side| Size::new(side, side).ok());
         let Some(size) = size.filter(|_| count > 0) else {
             let message =
                 message!("There is at least one lattice, whose side is a multiple of 32.");
-            return Err(refused(message, at));
+            return Err(message);
         };
         self.recipe.lattices = Some((count as usize, size, kernel));
         Ok(Dynamic::UNIT)
     }
 
-    fn bands(&mut self, rows: i64, at: Position) -> Called {
-        self.recipe.halo = Some(in_range(mark!("halo"), 1 << 10, rows, at)?);
+    fn bands(&mut self, rows: i64) -> Called {
+        self.recipe.halo = Some(in_range(mark!("halo"), 1 << 10, rows)?);
         Ok(Dynamic::UNIT)
     }
 
-    fn another(&mut self, device: OtherDevice, at: Position) -> Called {
+    fn another(&mut self, device: OtherDevice) -> Called {
         self.recipe.devices.push(device);
         let number = self.recipe.devices.len() as i64;
-        in_range(mark!("device"), MAX_DEVICES, number, at)?;
+        in_range(mark!("device"), MAX_DEVICES, number)?;
         Ok(number.into())
     }
 
-    fn on(&mut self, device: i64, at: Position) -> Called {
+    fn on(&mut self, device: i64) -> Called {
         let devices = self.recipe.devices.len() as u32 + 1;
-        self.device = DeviceId(in_range(mark!("device"), devices, device, at)? as u16);
+        self.device = DeviceId(in_range(mark!("device"), devices, device)? as u16);
         Ok(Dynamic::UNIT)
     }
 
-    fn host_thread(&mut self, number: i64, at: Position) -> Called {
-        self.issuer = IssuerId(in_range(mark!("thread"), 32, number, at)? as u8);
+    fn host_thread(&mut self, number: i64) -> Called {
+        self.issuer = IssuerId(in_range(mark!("thread"), 32, number)? as u8);
         Ok(Dynamic::UNIT)
     }
 
-    fn kind(&mut self, stream: i64, kind: Text, at: Position) -> Called {
-        let stream = self.stream(stream, at)?;
+    fn kind(&mut self, stream: i64, kind: Text) -> Called {
+        let stream = self.stream(stream)?;
         let spec = &mut self.recipe.streams[stream.0 as usize].1;
-        match word(&kind, &[("blocking", 0), ("default", 1), ("high", 2)], at)? {
+        match word(&kind, &[("blocking", 0), ("default", 1), ("high", 2)])? {
             0 => spec.kind = StreamKind::Blocking,
             1 => spec.kind = StreamKind::Default,
             _ => spec.priority = Priority::High,
@@ -548,39 +520,33 @@ impl Maker {
     }
 
     /// Begins another phase.
-    fn begin(&mut self, phase: usize, at: Position) -> Called {
+    fn begin(&mut self, phase: usize) -> Called {
         if phase <= self.phase || (phase == Recipe::CHECK && self.phase != Recipe::MEASURED) {
             let message = message!(
                 "First comes measure(), with before() in front of it or not, then check(); each once."
             );
-            return Err(refused(message, at));
+            return Err(message);
         }
         (self.phase, self.issuer) = (phase, IssuerId(0));
         Ok(Dynamic::UNIT)
     }
 
-    fn begin_graph(&mut self, at: Position) -> Called {
+    fn begin_graph(&mut self) -> Called {
         self.recipe.as_graph = true;
-        self.begin(Recipe::MEASURED, at)
+        self.begin(Recipe::MEASURED)
     }
 
-    fn stream(&mut self, stream: i64, at: Position) -> Called<StreamId> {
-        let stream = in_range(mark!("stream"), MAX_STREAMS, stream, at)?;
+    fn stream(&mut self, stream: i64) -> Called<StreamId> {
+        let stream = in_range(mark!("stream"), MAX_STREAMS, stream)?;
         let streams = &mut self.recipe.streams;
         let all = streams.len().max(stream as usize + 1);
         streams.resize(all, (self.device, StreamSpec::PLAIN));
         Ok(StreamId(stream))
     }
 
-    fn count(&mut self, at: Position) -> Called {
-        check_calls(self.calls, at)?;
-        self.calls += 1;
-        Ok(Dynamic::UNIT)
-    }
-
     /// Adds an op of a stream to what is done in this phase.
-    fn push(&mut self, op: impl Into<Op>, stream: i64, at: Position) -> Called {
-        let stream = self.stream(stream, at)?;
+    fn push(&mut self, op: impl Into<Op>, stream: i64) -> Called {
+        let stream = self.stream(stream)?;
         let phase = &mut self.recipe.phases[self.phase];
         if !matches!(phase.last(), Some(Stage::Run(_))) {
             phase.push(Stage::Run(Program::default()));
@@ -588,27 +554,27 @@ impl Maker {
         if let Some(Stage::Run(program)) = phase.last_mut() {
             program.push_from(self.issuer, stream, op);
         }
-        self.count(at)
+        Ok(Dynamic::UNIT)
     }
 
-    fn copy(&mut self, from: Array, to: Array, stream: i64, at: Position) -> Called {
+    fn copy(&mut self, from: Array, to: Array, stream: i64) -> Called {
         if from.bytes != to.bytes {
             let message = message!(
                 "A copy is between two arrays of one length: these have {from} and {to} bytes. Take a part of one.",
                 from = from.bytes,
                 to = to.bytes
             );
-            return Err(refused(message, at));
+            return Err(message);
         }
         let (bytes, from, to) = (from.bytes, from.start, to.start);
-        self.push(BufferOp::Copy { from, to, bytes }, stream, at)
+        self.push(BufferOp::Copy { from, to, bytes }, stream)
     }
 
     /// A launch of a kernel, in blocks of threads, in a stream; then its arguments.
-    fn launch(&mut self, given: &mut Given, at: Position) -> Called {
+    fn launch(&mut self, given: &mut Given) -> Called {
         let name: Text = given.next();
         let known = buffer_kernels::LESSON_KERNELS.map(|it| (it.name, it));
-        let kernel = word(&name, &known, at)?;
+        let kernel = word(&name, &known)?;
         let shape = [given.next::<i64>(), given.next()].map(u32::try_from);
         let stream = given.next();
         let arguments = arguments(kernel, given);
@@ -618,74 +584,62 @@ impl Maker {
                 kernel = kernel.name,
                 parameters = kernel.parameters_in_words()
             );
-            return Err(refused(message, at));
+            return Err(message);
         };
         let launch = BufferLaunch {
             kernel,
             shape: kernels::Launch::in_row(blocks, threads),
             arguments,
         };
-        self.push(BufferOp::Launch(launch), stream, at)
+        self.push(BufferOp::Launch(launch), stream)
     }
 
     /// The nth lattice as a range, and the kernel of all.
-    fn lattice(&self, lattice: i64, at: Position) -> Called<(Range<u32>, &'static Kernel)> {
+    fn lattice(&self, lattice: i64) -> Called<(Range<u32>, &'static Kernel)> {
         let Some((count, _, kernel)) = self.recipe.lattices else {
             let message =
                 message!("There are no lattices: call lattices(count, side, kernel) first.");
-            return Err(refused(message, at));
+            return Err(message);
         };
-        let lattice = in_range(mark!("instance"), count as u32, lattice, at)?;
+        let lattice = in_range(mark!("instance"), count as u32, lattice)?;
         Ok((lattice..lattice + 1, kernel))
     }
 
-    fn advance(&mut self, i: i64, generations: i64, stream: i64, at: Position) -> Called {
-        let (lattice, kernel) = self.lattice(i, at)?;
-        let generations = in_range(mark!("generation"), 1 << 30, generations, at)?;
+    fn advance(&mut self, i: i64, generations: i64, stream: i64) -> Called {
+        let (lattice, kernel) = self.lattice(i)?;
+        let generations = in_range(mark!("generation"), 1 << 30, generations)?;
         let op = Op::advance(kernel, lattice, Rule::LIFE, generations);
-        self.push(op, stream, at)
+        self.push(op, stream)
     }
 
-    fn on_lattice(&mut self, op: LatticeOp, i: i64, stream: i64, at: Position) -> Called {
-        let (lattice, _) = self.lattice(i, at)?;
-        self.push(op.on(lattice), stream, at)
+    fn on_lattice(&mut self, op: LatticeOp, i: i64, stream: i64) -> Called {
+        let (lattice, _) = self.lattice(i)?;
+        self.push(op.on(lattice), stream)
     }
 
-    fn on_event(
-        &mut self,
-        op: fn(EventId) -> OrderOp,
-        event: i64,
-        stream: i64,
-        at: Position,
-    ) -> Called {
-        let event = in_range(mark!("event"), MAX_EVENTS, event, at)?;
+    fn on_event(&mut self, op: fn(EventId) -> OrderOp, event: i64, stream: i64) -> Called {
+        let event = in_range(mark!("event"), MAX_EVENTS, event)?;
         self.recipe.events = self.recipe.events.max(event + 1);
-        self.push(op(EventId(event)), stream, at)
+        self.push(op(EventId(event)), stream)
     }
 
     /// An op on the buffer of an array that is not a part of one.
-    fn on_whole(
-        &mut self,
-        op: fn(BufferId) -> BufferOp,
-        array: Array,
-        stream: i64,
-        at: Position,
-    ) -> Called {
+    fn on_whole(&mut self, op: fn(BufferId) -> BufferOp, array: Array, stream: i64) -> Called {
         let buffer = array.start.buffer;
         if array.bytes != self.recipe.arrays[buffer.0 as usize].1 {
             let message = message!("This takes a whole array, and not a part of one.");
-            return Err(refused(message, at));
+            return Err(message);
         }
-        self.push(op(buffer), stream, at)
+        self.push(op(buffer), stream)
     }
 
-    fn keep(&mut self, everything: bool, stream: i64, at: Position) -> Called {
+    fn keep(&mut self, everything: bool, stream: i64) -> Called {
         let threshold = if everything { u64::MAX } else { 0 };
         let op = MemoryOp::SetReleaseThreshold(threshold);
-        self.push(BufferOp::Memory(op), stream, at)
+        self.push(BufferOp::Memory(op), stream)
     }
 
-    fn fill(&mut self, array: Array, numbers: Text, at: Position) -> Called {
+    fn fill(&mut self, array: Array, numbers: Text) -> Called {
         let known = [
             ("floats", Numbers::Floats),
             ("cells", Numbers::Cells),
@@ -693,10 +647,10 @@ impl Maker {
             ("pixels", Numbers::Pixels),
             ("zeros", Numbers::Zeros),
         ];
-        self.host(HostWork::Fill(array, word(&numbers, &known, at)?), at)
+        self.host(HostWork::Fill(array, word(&numbers, &known)?))
     }
 
-    fn host(&mut self, work: HostWork, at: Position) -> Called {
+    fn host(&mut self, work: HostWork) -> Called {
         let arrays = match work {
             HostWork::Same(a, b) | HostWork::Wrong(a, b) | HostWork::Picture(a, b, _) => {
                 vec![a, b]
@@ -713,7 +667,7 @@ impl Maker {
         );
         if !is_of_any_phase && self.phase != Recipe::CHECK {
             let message = message!("This looks at the result: call it after check().");
-            return Err(refused(message, at));
+            return Err(message);
         }
         let is_reached = |array: &Array| {
             let (.., location) = self.recipe.arrays[array.start.buffer.0 as usize];
@@ -724,15 +678,15 @@ impl Maker {
             let message = message!(
                 "The host reaches arrays in its own or in unified memory, and compares those of one length."
             );
-            return Err(refused(message, at));
+            return Err(message);
         }
         self.recipe.phases[self.phase].push(Stage::Host(work));
-        self.count(at)
+        Ok(Dynamic::UNIT)
     }
 }
 
 /// A part of an array.
-fn part(of: Array, offset: i64, bytes: i64, at: Position) -> Called {
+fn part(of: Array, offset: i64, bytes: i64) -> Called {
     let end = offset.checked_add(bytes);
     let is_within = end.is_some_and(|end| end <= of.bytes as i64);
     if offset < 0 || bytes < 4 || offset % 4 != 0 || bytes % 4 != 0 || !is_within {
@@ -740,7 +694,7 @@ fn part(of: Array, offset: i64, bytes: i64, at: Position) -> Called {
             "A part lies within its array of {bytes} bytes; both numbers are multiples of 4.",
             bytes = of.bytes
         );
-        return Err(refused(message, at));
+        return Err(message);
     }
     let mut part = of;
     part.start.offset += offset as usize;
@@ -750,7 +704,7 @@ fn part(of: Array, offset: i64, bytes: i64, at: Position) -> Called {
 
 /// Arguments of a kernel's types; `None` if these are not.
 fn arguments(kernel: &BufferKernel, given: &mut Given) -> Option<Vec<Argument>> {
-    let given = given.0.by_ref();
+    let given = given.values.by_ref();
     if given.len() != kernel.parameters.len() {
         return None;
     }
@@ -772,7 +726,7 @@ fn arguments(kernel: &BufferKernel, given: &mut Given) -> Option<Vec<Argument>> 
 }
 
 /// One of a few words.
-fn word<T: Copy>(given: &str, known: &[(&str, T)], at: Position) -> Called<T> {
+fn word<T: Copy>(given: &str, known: &[(&str, T)]) -> Called<T> {
     let found = known.iter().find(|(name, _)| *name == given);
     found.map(|(_, value)| *value).ok_or_else(|| {
         let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
@@ -781,7 +735,7 @@ fn word<T: Copy>(given: &str, known: &[(&str, T)], at: Position) -> Called<T> {
             given = given,
             names = names.join(", ")
         );
-        refused(message, at)
+        message
     })
 }
 

@@ -224,8 +224,7 @@ mod tests {
     }
 
     fn round(source: &str, work: Work, items: u32) -> Round {
-        let script = script::Script::compile(source, work).unwrap();
-        script.round(items).unwrap()
+        script::round(source, work, items).unwrap()
     }
 
     #[test]

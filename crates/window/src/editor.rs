@@ -19,7 +19,7 @@ use lang::{message, tr};
 use lesson::{Exercise, ExerciseProgress};
 use life::{ReadError, SaveTarget, dated_stem, read_regular_file, shown};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
-use script::{MAX_SOURCE_BYTES, Script, Work};
+use script::{MAX_SOURCE_BYTES, Work};
 use session::{
     DeviceChoice, Drafts, IsolatedOp, Order, OwnRound, OwnRoundError, Session, Status, StoredKernel,
 };
@@ -133,7 +133,7 @@ fn read_code(code: Code, path: &Path) -> Result<Arc<str>, String> {
         Kernel => OwnKernel::MAX_BYTES,
     };
     let decode = |bytes: Vec<u8>| match code {
-        Round => Script::decode(bytes).map_err(|error| error.message.to_string()),
+        Round => script::decode(bytes).map_err(|error| error.message.to_string()),
         Kernel => OwnKernel::decode(bytes).map_err(|error| error.to_string()),
     };
     let text = match read_regular_file(path, limit) {

@@ -3,13 +3,12 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::{
-    Call, CallKind, Fault, MAX_CALLS, MAX_FAULTS, MAX_STREAMS, Place, Requirement, Round, Script,
-    Work, check,
+    Call, CallKind, Fault, MAX_CALLS, MAX_FAULTS, MAX_STREAMS, Place, Requirement, Round, Work,
+    check, round,
 };
 
 fn faults(source: &str, items: u32, work: Work, requirements: &[Requirement]) -> Vec<Fault> {
-    let script = Script::compile(source, work).unwrap_or_else(|it| panic!("{source}: {it:?}"));
-    let round = script.round(items);
+    let round = round(source, work, items);
     let round = round.unwrap_or_else(|it| panic!("{source}: {it:?}"));
     check(&round, items, work, requirements)
 }

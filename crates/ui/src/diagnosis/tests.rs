@@ -5,7 +5,7 @@ use crate::fixtures;
 use crate::prediction::{OpTimes, predict};
 use engine::{DeviceId, Nanos, Span};
 use life::Size;
-use script::{Script, Work};
+use script::Work;
 use session::IsolatedOp;
 use session::trace::StepFacts;
 use test_support::compare_with_stored;
@@ -48,8 +48,8 @@ const GOOD: Machine = Machine {
 };
 
 fn round_of(source: &str, instances: u32, times: &OpTimes) -> TimedRound {
-    let script = Script::compile(source, Work::Lattices).unwrap();
-    predict(&script.round(instances).unwrap(), times)
+    let round = script::round(source, Work::Lattices, instances);
+    predict(&round.unwrap(), times)
 }
 
 impl Machine {
