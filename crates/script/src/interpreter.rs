@@ -94,7 +94,8 @@ pub fn round(source: &str, work: Work, items: u32) -> Result<Round, ScriptError>
         items,
     };
     let items = ("N", Dynamic::from(i64::from(items)));
-    let recorder = run(source, vec![items], functions(work), recorder)?;
+    let functions = functions(work).iter().map(|(function, _)| *function);
+    let recorder = run(source, vec![items], functions.collect(), recorder)?;
     Ok(Round {
         calls: recorder.calls,
     })
@@ -111,13 +112,9 @@ impl ScriptError {
     }
 }
 
-/// A function of the language: how it is called, what it does (English, also the key of the translation), and
-/// what it does to what the script makes. What a parameter is called says what it takes: see [`Maker::type_of`].
-pub(crate) type Function<Made> = (
-    &'static str,
-    &'static str,
-    fn(&mut Made, &mut Given) -> Called,
-);
+/// A function of the language: how it is called, and what it does to what the script makes. What a parameter is
+/// called says what it takes: see [`Maker::type_of`].
+pub(crate) type Function<Made> = (&'static str, fn(&mut Made, &mut Given) -> Called);
 
 /// What is made by a script, and what its functions take.
 pub(crate) trait Maker: Default + Send + 'static {
@@ -148,7 +145,7 @@ pub(crate) type Called<T = Dynamic> = Result<T, Message>;
 pub(crate) fn run<Made: Maker>(
     source: &str,
     constants: Vec<(&'static str, Dynamic)>,
-    functions: &'static [Function<Made>],
+    functions: Vec<Function<Made>>,
     made: Made,
 ) -> Result<Made, ScriptError> {
     let bytes = source.len();
@@ -164,8 +161,8 @@ pub(crate) fn run<Made: Maker>(
     }
     let made = Arc::new(Mutex::new((made, 0)));
     let mut engine = engine();
-    for (usage, _, does) in functions {
-        register(&mut engine, usage, *does, &made);
+    for &(usage, does) in &functions {
+        register(&mut engine, usage, does, &made);
     }
     // A variable of a scope would not be seen within functions.
     #[expect(deprecated, reason = "rhai calls this API volatile")]
@@ -174,7 +171,7 @@ pub(crate) fn run<Made: Maker>(
         Ok(constant.map(|(_, value)| value.clone()))
     });
     let ran = with_large_stack(|| engine.run(source))?;
-    let usages = functions.iter().map(|(usage, ..)| *usage);
+    let usages = functions.iter().map(|(usage, _)| *usage);
     ran.map_err(|error| of_interpreter(*error, &usages.collect::<Vec<_>>()))?;
     let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(std::mem::take(&mut made.0))
@@ -261,17 +258,22 @@ struct Recorder {
 
 impl Maker for Recorder {}
 
+/// A function of rounds, and what it does; English, also the key of the translation.
+type Explained = (Function<Recorder>, &'static str);
+
 /// What a script of lattices can call.
-const OF_LATTICES: &[Function<Recorder>] = &[
+const OF_LATTICES: &[Explained] = &[
     (
-        "advance(i, stream)",
+        ("advance(i, stream)", |it, g| {
+            it.of_item(mark!("instance"), CallKind::Advance, g)
+        }),
         mark!("launches the kernel of instance i"),
-        |it, g| it.of_item(mark!("instance"), CallKind::Advance, g),
     ),
     (
-        "download(i, stream)",
+        ("download(i, stream)", |it, g| {
+            it.of_item(mark!("instance"), CallKind::Download, g)
+        }),
         mark!("copies instance i to the host"),
-        |it, g| it.of_item(mark!("instance"), CallKind::Download, g),
     ),
     RECORD,
     WAIT,
@@ -279,44 +281,50 @@ const OF_LATTICES: &[Function<Recorder>] = &[
 ];
 
 /// What a script of arrays can call.
-const OF_ARRAYS: &[Function<Recorder>] = &[
+const OF_ARRAYS: &[Explained] = &[
     (
-        "upload(c, stream)",
+        ("upload(c, stream)", |it, g| {
+            it.of_item(mark!("chunk"), CallKind::Upload, g)
+        }),
         mark!("copies chunk c to the device"),
-        |it, g| it.of_item(mark!("chunk"), CallKind::Upload, g),
     ),
     (
-        "scale(c, stream)",
+        ("scale(c, stream)", |it, g| {
+            it.of_item(mark!("chunk"), CallKind::Scale, g)
+        }),
         mark!("launches the kernel that scales chunk c"),
-        |it, g| it.of_item(mark!("chunk"), CallKind::Scale, g),
     ),
     (
-        "download(c, stream)",
+        ("download(c, stream)", |it, g| {
+            it.of_item(mark!("chunk"), CallKind::Download, g)
+        }),
         mark!("copies chunk c to the host"),
-        |it, g| it.of_item(mark!("chunk"), CallKind::Download, g),
     ),
     RECORD,
     WAIT,
     SYNCHRONIZE,
 ];
 
-const RECORD: Function<Recorder> = (
-    "record(event, stream)",
+const RECORD: Explained = (
+    ("record(event, stream)", |it, g| {
+        it.of_event(CallKind::Record, g)
+    }),
     mark!("marks the work so far of a stream by an event"),
-    |it, g| it.of_event(CallKind::Record, g),
 );
-const WAIT: Function<Recorder> = (
-    "wait(event, stream)",
+const WAIT: Explained = (
+    ("wait(event, stream)", |it, g| {
+        it.of_event(CallKind::Wait, g)
+    }),
     mark!("makes a stream wait for the latest record of an event"),
-    |it, g| it.of_event(CallKind::Wait, g),
 );
-const SYNCHRONIZE: Function<Recorder> = (
-    "synchronize(stream)",
+const SYNCHRONIZE: Explained = (
+    ("synchronize(stream)", |it, g| {
+        it.push(CallKind::Synchronize, g)
+    }),
     mark!("makes the host wait for the work so far of a stream"),
-    |it, g| it.push(CallKind::Synchronize, g),
 );
 
-fn functions(work: Work) -> &'static [Function<Recorder>] {
+fn functions(work: Work) -> &'static [Explained] {
     match work {
         Work::Lattices => OF_LATTICES,
         Work::Arrays => OF_ARRAYS,
@@ -485,7 +493,7 @@ impl Work {
     pub fn usage(self) -> Vec<(&'static str, &'static str)> {
         let functions = functions(self).iter();
         functions
-            .map(|(usage, meaning, _)| (*usage, *meaning))
+            .map(|((usage, _), meaning)| (*usage, *meaning))
             .collect()
     }
 }
