@@ -4,7 +4,6 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
 use super::{Result, SweepSetup};
-use crate::file::Constants;
 use engine::{
     BufferId, BufferLocation, BufferOp, Completion, Cut, DeviceId, DeviceInfo, Engine, EngineError,
     IssuedStep, Nanos, Op, Program, RunId, Span, SplitEngine, Step, StreamId, StreamSpec,
@@ -25,8 +24,8 @@ pub struct Bench {
     pub info: DeviceInfo,
     /// The places of the buffers made.
     places: HashMap<BufferId, BufferLocation>,
-    /// Numbers that one part stores for later parts, by name.
-    pub(crate) kept: HashMap<&'static str, f64>,
+    /// The number `TIMES` of scripts, once a part has found it.
+    pub(crate) times: Option<f64>,
     /// The size of its lattices; of one cell where there are none.
     pub(crate) lattice: Size,
     /// What the rounds of a sweep step now; `None` in lessons without a sweep.
@@ -36,18 +35,9 @@ pub struct Bench {
 /// The device that lessons use.
 pub(crate) const DEVICE: DeviceId = DeviceId(0);
 
-/// A program under way.
-pub(crate) struct Started {
-    run: RunId,
-    began: Instant,
-    call_ms: f64,
-}
-
 /// A program that has run.
 #[derive(Default)]
 pub struct Ran {
-    /// How long the host was inside the call.
-    pub(crate) call_ms: f64,
     /// How long until everything was done.
     pub(crate) wall_ms: f64,
     /// When each step ran, if the program was timed; in the order of the steps.
@@ -68,7 +58,6 @@ impl Ran {
         self.spans.extend(later.spans.into_iter().map(moved));
         self.host.extend(later.host.into_iter().map(moved));
         self.issued.extend(later.issued);
-        self.call_ms += later.call_ms;
         self.wall_ms += later.wall_ms;
     }
 
@@ -114,7 +103,7 @@ impl Bench {
             info: engine.devices()[0].clone(),
             engine: Some(engine),
             places: HashMap::new(),
-            kept: HashMap::new(),
+            times: None,
             lattice: Size::new(1, 1).expect("the smallest lattice"),
             sweep: None,
         })
@@ -127,7 +116,6 @@ impl Bench {
             engine: None,
             info: self.info.clone(),
             places: HashMap::new(),
-            kept: self.kept.clone(),
             ..*self
         }
     }
@@ -168,20 +156,6 @@ impl Bench {
         Ok(())
     }
 
-    /// Ends the engine; another one is opened when it is asked for.
-    pub(crate) fn close(&mut self) {
-        *self = self.another();
-    }
-
-    /// Gives back what a part had in memory.
-    pub fn clear(&mut self) -> Result<()> {
-        self.places.clear();
-        match &mut self.engine {
-            Some(engine) => Ok(engine.drop_buffers()?),
-            None => Ok(()),
-        }
-    }
-
     /// A stream that waits for no other.
     pub fn stream(&mut self) -> Result<StreamId> {
         Ok(self.engine()?.create_stream(DEVICE, StreamSpec::PLAIN)?)
@@ -211,58 +185,28 @@ impl Bench {
 
     /// Runs a program and waits for it.
     pub fn run(&mut self, program: &Program) -> Result<Ran> {
-        let started = self.start(program)?;
-        self.finish(started)
+        self.run_by(&mut |engine| engine.submit(program))
     }
 
-    /// Runs a program, or the graph that it is, and waits for it.
-    pub(crate) fn run_as(&mut self, program: &Program, as_graph: bool) -> Result<Ran> {
-        if !as_graph {
-            return self.run(program);
-        }
+    /// Runs the graph that a program is, and waits for it.
+    pub(crate) fn run_as_graph(&mut self, program: &Program) -> Result<Ran> {
         let prepared = self.engine()?.prepare(program)?;
-        let started = self.begin(&mut |engine| engine.replay(prepared))?;
-        let ran = self.finish(started)?;
+        let ran = self.run_by(&mut |engine| engine.replay(prepared))?;
         self.engine()?.release(prepared);
         Ok(ran)
     }
 
-    /// What scripts know of the device.
-    pub(crate) fn constants(&self) -> Constants {
-        Constants {
-            is_cpu: self.is_cpu(),
-            sms: self.info.sm_count,
-            times: self.kept.get("times").map_or(1, |times| *times as i64),
-        }
-    }
-
-    /// Starts a program.
-    pub(crate) fn start(&mut self, program: &Program) -> Result<Started> {
-        self.begin(&mut |engine| engine.submit(program))
-    }
-
-    fn begin(
+    /// Waits for what a function starts.
+    pub(crate) fn run_by(
         &mut self,
-        submit: &mut dyn FnMut(&mut dyn Engine) -> Result<RunId, EngineError>,
-    ) -> Result<Started> {
+        start: &mut dyn FnMut(&mut dyn Engine) -> Result<RunId, EngineError>,
+    ) -> Result<Ran> {
         let engine = self.engine()?;
         let began = Instant::now();
-        let run = submit(engine)?;
-        let call_ms = ms_since(began);
-        Ok(Started {
-            run,
-            began,
-            call_ms,
-        })
-    }
-
-    /// Waits for a program that was started.
-    pub(crate) fn finish(&mut self, started: Started) -> Result<Ran> {
-        let engine = self.engine()?;
-        let issued = engine.issued_steps(started.run).unwrap_or_default();
-        let issued = issued.to_vec();
+        let started = start(engine)?;
+        let issued = engine.issued_steps(started).unwrap_or_default().to_vec();
         engine.synchronize()?;
-        let wall_ms = ms_since(started.began);
+        let wall_ms = ms_since(began);
         let mut completions = Vec::new();
         loop {
             engine.poll(&mut completions)?;
@@ -270,10 +214,9 @@ impl Bench {
                 if let Completion::Finished {
                     run, spans, host, ..
                 } = completion
-                    && run == started.run
+                    && run == started
                 {
                     return Ok(Ran {
-                        call_ms: started.call_ms,
                         wall_ms,
                         spans,
                         host,

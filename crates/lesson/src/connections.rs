@@ -36,11 +36,11 @@ pub fn serve(
     requests: &mut dyn BufRead,
     answers: &mut dyn Write,
 ) -> Result<()> {
-    let mut bench = Bench::open(device)?;
+    let bench = Bench::open(device)?;
     let mut run = ScriptRun::new(&lesson.parts[0], lesson.timed, &bench)?;
     let mut request = String::new();
     while requests.read_line(&mut request)? > 0 {
-        let ms = run.sample(&mut bench)?.compared_ms();
+        let ms = run.sample()?.compared_ms();
         let checks = run.check()?.checks;
         let right = checks.iter().all(|check| check.passed);
         let answer = serde_json::to_string(&Answer { ms, right }).map_err(Error::from)?;
@@ -103,7 +103,7 @@ impl Connected {
 }
 
 impl Experiment for Connected {
-    fn sample(&mut self, _: &mut Bench) -> Result<Measured> {
+    fn sample(&mut self) -> Result<Measured> {
         let answer = self.ask().unwrap_or_default();
         let answer: Answer = serde_json::from_str(&answer)
             .map_err(|error| LessonError::Child(format!("{error}: {}", self.why())))?;

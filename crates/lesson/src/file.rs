@@ -177,7 +177,7 @@ pub struct Closing {
     pub text: Text,
 }
 
-/// A part of a lesson: a script, rounds of lattices, or something that only the program can do.
+/// A part of a lesson: a script, or rounds of lattices.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
@@ -198,14 +198,16 @@ pub struct Part {
     /// By what it is divided.
     #[serde(default = "one")]
     pub divide: f64,
+    /// Whether it finds the number `TIMES`, for its script and those of later parts: with it the second op
+    /// lasts as long as the first.
+    #[serde(default)]
+    pub balance: bool,
     /// How many connections the driver has to the device: then another process measures it.
     pub connections: Option<u32>,
     /// What the script orders is measured.
     pub script: Option<Spanned<String>>,
     /// Rounds are measured.
     pub rounds: Option<Rounds>,
-    /// What the program itself knows is measured.
-    pub named: Option<Named>,
 }
 
 /// Which time of a script is compared with other parts'.
@@ -246,36 +248,6 @@ pub struct Rounds {
     /// Whether they are measured for 1, 2, 4 … instances, up to this number or to a session's.
     #[serde(default)]
     pub sweep: bool,
-}
-
-/// What the program itself knows to measure.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Named {
-    /// Two events around a launch, asked while it runs.
-    Event,
-    /// A context made, used and destroyed.
-    Context,
-    /// How much work takes as long as a copy: what `TIMES` is in the scripts of later parts.
-    Balance,
-    /// Every shape of blocks.
-    Occupancy,
-    /// One of them again.
-    SlowestShape,
-    /// One of them again.
-    SecondShape,
-    /// One of them again.
-    FastestShape,
-}
-
-impl Named {
-    /// Whether it is measured once, and so compared with nothing.
-    pub(crate) fn is_once(self) -> bool {
-        match self {
-            Named::Event | Named::Context | Named::Balance | Named::Occupancy => true,
-            Named::SlowestShape | Named::SecondShape | Named::FastestShape => false,
-        }
-    }
 }
 
 /// Two parts whose times are set against each other.
@@ -403,18 +375,11 @@ impl Lesson {
                 asked = self.asked
             ));
         }
-        let compared = || self.compared.iter().flat_map(|it| [it.slow, it.fast]);
-        let mut all = compared().chain(self.answer.iter().map(|it| it.part));
+        let compared = self.compared.iter().flat_map(|it| [it.slow, it.fast]);
+        let mut all = compared.chain(self.answer.iter().map(|it| it.part));
         if let Some(part) = all.find(|part| *part >= self.parts.len()) {
             return fault(message!(
                 "There is no [[part]] number {part}, counted from 0."
-            ));
-        }
-        let is_once = |part: &usize| self.parts[*part].named.is_some_and(Named::is_once);
-        if let Some(part) = compared().find(is_once) {
-            return fault(message!(
-                "The part '{part}' is measured once, and compared with nothing.",
-                part = self.parts[part].title
             ));
         }
         if self.compared.iter().any(|it| it.slow == it.fast) {
@@ -424,19 +389,14 @@ impl Lesson {
             return fault(message!("A time is divided by a number above 0."));
         }
         for part in &self.parts {
-            let works = [
-                part.script.is_some(),
-                part.rounds.is_some(),
-                part.named.is_some(),
-            ];
-            if works.into_iter().filter(|is_given| *is_given).count() != 1 {
+            if part.script.is_some() == part.rounds.is_some() {
                 return fault(message!(
-                    "The part '{part}' has not exactly one of script, rounds and named.",
+                    "The part '{part}' has either a script or rounds.",
                     part = part.title
                 ));
             }
             let Some(script) = &part.script else { continue };
-            part.recipe(Constants::default()).map_err(|error| {
+            part.recipe(true, 1, 1.0).map_err(|error| {
                 let quotes = Place::behind(&file[..script.span().start]);
                 FileFault {
                     // The text begins in the line after the quotation marks.
@@ -452,41 +412,19 @@ impl Lesson {
     }
 }
 
-/// What a script knows of the device.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Constants {
-    /// Whether it is the CPU engine.
-    pub(crate) is_cpu: bool,
-    /// Its multiprocessors.
-    pub(crate) sms: u32,
-    /// How often an array of 4 MiB is scaled in the time of its copy, if that was measured.
-    pub(crate) times: i64,
-}
-
-impl Default for Constants {
-    fn default() -> Constants {
-        Constants {
-            is_cpu: true,
-            sms: 1,
-            times: 1,
-        }
-    }
-}
-
 impl Part {
-    /// What its script wants of an engine.
-    pub(crate) fn recipe(&self, known: Constants) -> Result<Recipe, ScriptError> {
+    /// What its script wants of an engine, with what scripts know: whether it is the CPU's, how many
+    /// multiprocessors there are, and what a part with `balance` has found.
+    pub(crate) fn recipe(&self, is_cpu: bool, sms: u32, times: f64) -> Result<Recipe, ScriptError> {
         let source = self.script.as_ref().map_or("", |it| it.get_ref());
         let known = vec![
-            ("CPU", Dynamic::from(known.is_cpu)),
-            ("SMS", Dynamic::from(i64::from(known.sms))),
-            ("TIMES", Dynamic::from(known.times)),
+            ("CPU", Dynamic::from(is_cpu)),
+            ("SMS", Dynamic::from(i64::from(sms))),
+            ("TIMES", Dynamic::from(times as i64)),
         ];
         Recipe::of(source, known)
     }
-}
 
-impl Part {
     /// How long all of it took that is drawn, in milliseconds; `None` where another time is compared.
     pub(crate) fn whole_ms(&self, measured: &PartOutcome) -> Option<f64> {
         let time = measured.time_ms.filter(|_| self.time == TimeOf::Wall);

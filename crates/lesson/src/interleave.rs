@@ -89,7 +89,9 @@ mod tests {
         let mut sample = |part: usize| {
             samples += 1;
             let ms = [8.0, 4.0, 1.0][part] * (1.0 + f64::from(samples * samples % 101) / 1000.0);
-            Ok(Measured::of_time("a run", ms).figure("runs a second", 1e3 / ms, "1/s"))
+            let mut run = Measured::of_time("a run", ms);
+            run.figure("runs a second", 1e3 / ms, "1/s");
+            Ok(run)
         };
         let mut waited = Vec::new();
         let mut wait = |time| {

@@ -16,26 +16,24 @@ pub(crate) const SEED: u64 = 1;
 
 /// Lattices on a bench's engine.
 pub(crate) struct BenchLattices {
-    /// The stream of each lattice.
-    pub(crate) streams: Vec<StreamId>,
-    pub(crate) kernel: &'static Kernel,
+    count: u32,
+    kernel: &'static Kernel,
     size: Size,
     slots: Arc<dyn Slots>,
 }
 
+const STREAM: StreamId = StreamId(0);
 /// The slot for a lattice's bits, behind one in page-locked and one in pageable memory for its cells.
 const WHOLE: Slot = Slot(2);
 
 impl BenchLattices {
-    /// So many soups on an engine with nothing on it, which take turns in these streams.
+    /// So many soups on an engine with a stream and no lattices.
     pub(crate) fn new(
         bench: &mut Bench,
         count: usize,
         size: Size,
         kernel: &'static Kernel,
-        streams: &[StreamId],
     ) -> Result<BenchLattices> {
-        let streams = streams.iter().copied().cycle().take(count).collect();
         bench.lattice = size;
         let engine = bench.engine()?;
         engine.create_lattices(DEVICE, count, size)?;
@@ -49,7 +47,7 @@ impl BenchLattices {
             measures: 0,
         })?;
         let lattices = BenchLattices {
-            streams,
+            count: count as u32,
             kernel,
             size,
             slots,
@@ -61,39 +59,28 @@ impl BenchLattices {
     /// Every lattice is its soup again.
     pub(crate) fn restart(&self, bench: &mut Bench) -> Result<()> {
         let mut program = Program::default();
-        for (i, &stream) in (0..).zip(&self.streams) {
-            program.push(stream, LatticeOp::Soup(start(i)).on(i..i + 1));
+        for i in 0..self.count {
+            program.push(STREAM, LatticeOp::Soup(start(i)).on(i..i + 1));
             if self.kernel.layout != Layout::Bits {
-                program.push(stream, LatticeOp::Unpack(self.kernel.layout).on(i..i + 1));
+                program.push(STREAM, LatticeOp::Unpack(self.kernel.layout).on(i..i + 1));
             }
         }
         bench.run(&program)?;
         Ok(())
     }
 
-    /// The first lattice steps this many generations in blocks of this shape.
-    pub(crate) fn advance_first(&self, generations: u32, block: (u32, u32)) -> Op {
-        let advance = LatticeOp::Advance {
-            kernel: self.kernel,
-            rule: Rule::LIFE,
-            generations,
-            block,
-        };
-        advance.on(0..1)
-    }
-
     /// What every lattice is now.
     pub(crate) fn fetch(&self, bench: &mut Bench) -> Result<Vec<Lattice>> {
         let mut program = Program::default();
-        for (i, &stream) in (0..).zip(&self.streams) {
+        for i in 0..self.count {
             if self.kernel.layout != Layout::Bits {
-                program.push(stream, LatticeOp::Pack.on(i..i + 1));
+                program.push(STREAM, LatticeOp::Pack.on(i..i + 1));
             }
-            program.push(stream, Op::download(i..i + 1, WHOLE, Transfer::Bits));
+            program.push(STREAM, Op::download(i..i + 1, WHOLE, Transfer::Bits));
         }
         bench.run(&program)?;
         let read = |i| read_lattice(&*self.slots, i, WHOLE, self.size);
-        let lattices = (0..self.streams.len()).map(read);
+        let lattices = (0..self.count as usize).map(read);
         Ok(lattices.collect::<Result<_, _>>()?)
     }
 

@@ -1,9 +1,8 @@
 //! Lessons: what streams, copies and events do, asked, measured and checked.
 //!
 //! A lesson is a file: a few words, a question to the class, parts to measure, and ends that depend on what
-//! was measured ([`Lesson`]). A part is rounds of lattices, a script of ops on arrays and lattices, or one of a
-//! few that the program itself knows ([`Named`]). [`run`] measures the parts one after the other, tells of
-//! each, and gives an [`Outcome`]. It blocks for as long as that takes: whoever draws calls it on another
+//! was measured ([`Lesson`]). A part is rounds of lattices, or a script of ops on arrays and lattices.
+//! [`run`] measures the parts one after the other, tells of each, and gives an [`Outcome`]. It blocks for as long as that takes: whoever draws calls it on another
 //! thread.
 //!
 //! A lesson whose parts are a sweep is measured for 1, 2, 4 … instances: its outcome has a speed-up curve
@@ -28,7 +27,6 @@ mod exercise;
 mod file;
 mod interleave;
 mod lattices;
-mod named;
 mod outcome;
 mod question;
 mod recorded;
@@ -40,8 +38,8 @@ pub use bench::{Bench, Ran};
 pub use connections::serve as serve_connections;
 pub use exercise::{EXERCISES, Exercise, ExerciseProgress, KernelTask, RoundTask, Task};
 pub use file::{
-    Choice, Closing, Compare, FileFault, LESSONS, Lesson, Missing, Named, Part, Rounds, Text,
-    TimeOf, find, shipped_file,
+    Choice, Closing, Compare, FileFault, LESSONS, Lesson, Missing, Part, Rounds, Text, TimeOf,
+    find, shipped_file,
 };
 pub use interleave::limits;
 pub use outcome::{
@@ -156,7 +154,7 @@ pub enum Progress {
 /// A part with everything in place, which can be measured again and again.
 pub(crate) trait Experiment {
     /// Measures once: the time that is compared, and figures that follow from the same run.
-    fn sample(&mut self, bench: &mut Bench) -> Result<Measured>;
+    fn sample(&mut self) -> Result<Measured>;
 
     /// A timed round, to be shown; `None` of what has none.
     fn round(&mut self) -> Result<Option<TimedRound>> {
@@ -212,15 +210,13 @@ impl Lesson {
     }
 
     /// Puts a part in place, and warms it up.
-    fn prepare(&self, part: &Part, bench: &Bench) -> Result<Box<dyn Experiment>> {
+    fn prepare(&self, part: &Part, bench: &mut Bench) -> Result<Box<dyn Experiment>> {
         if part.connections.is_some() {
             return Ok(Box::new(Connected::new(self, part, bench)?));
         }
-        if let Some(named) = part.named {
-            return named::prepare(named, self.timed, bench);
-        }
         Ok(match &part.rounds {
             Some(rounds) => Box::new(RoundsRun::new(rounds, self.timed, bench)?),
+            None if part.balance => Box::new(ScriptRun::balanced(part, bench)?),
             None => Box::new(ScriptRun::new(part, self.timed, bench)?),
         })
     }
@@ -346,13 +342,16 @@ fn measure(
             go_on(on_progress(Progress::Measuring(part)))?;
             let mut experiment = match lesson.prepare(&lesson.parts[part], bench) {
                 Err(LessonError::Engine(lacks @ EngineError::Unsupported(..))) => {
-                    let nothing = Measured::default().note(lacks.to_string());
+                    let nothing = Measured {
+                        note: Some(lacks.to_string()),
+                        ..Measured::default()
+                    };
                     outcome.add(&lesson.parts[part], nothing, Measured::default());
                     continue;
                 }
                 experiment => experiment?,
             };
-            let sample = experiment.sample(bench)?;
+            let sample = experiment.sample()?;
             let round = experiment.round()?;
             let checked = Measured {
                 trace: round,
@@ -381,7 +380,7 @@ fn measure(
                 if bench.is_cpu() && part.rounds.is_some() {
                     experiments[i] = lesson.prepare(part, bench)?;
                 }
-                experiments[i].sample(bench)
+                experiments[i].sample()
             };
             let mut done = 0;
             let mut wait = |apart| {
@@ -416,8 +415,6 @@ fn measure(
                 outcome.parts[part].clone().into(),
             )))?;
         }
-        drop(experiments);
-        bench.clear()?;
     }
     Ok(outcome)
 }

@@ -359,31 +359,33 @@ impl Measured {
 
     /// With the time that is set against other parts', as a figure too.
     pub fn of_time(label: &str, ms: f64) -> Measured {
-        let mut measured = Measured::default().time(label, ms);
-        measured.time_ms = Some(ms);
+        let mut measured = Measured {
+            time_ms: Some(ms),
+            ..Measured::default()
+        };
+        measured.time(label, ms);
         measured
     }
 
-    /// With another figure.
-    pub fn figure(mut self, label: impl Into<String>, value: f64, unit: &'static str) -> Measured {
+    /// Adds a figure.
+    pub fn figure(&mut self, label: &str, value: f64, unit: &'static str) {
         self.figures.push(MeasuredValue {
             label: label.into(),
             value,
             unit,
         });
-        self
     }
 
     /// Adds a plain number to the figure of this label.
     pub fn add(&mut self, label: &str, value: f64) {
         match self.figures.iter_mut().find(|figure| figure.label == label) {
             Some(figure) => figure.value += value,
-            None => *self = std::mem::take(self).figure(label, value, ""),
+            None => self.figure(label, value, ""),
         }
     }
 
-    /// With a time in milliseconds as a figure, in the unit that suits it.
-    pub fn time(self, label: impl Into<String>, ms: f64) -> Measured {
+    /// Adds a time in milliseconds as a figure, in the unit that suits it.
+    pub fn time(&mut self, label: &str, ms: f64) {
         match ms {
             _ if ms < 1.0 => self.figure(label, ms * 1e3, "µs"),
             _ if ms < 1e3 => self.figure(label, ms, "ms"),
@@ -400,12 +402,6 @@ impl Measured {
         if !self.checks.contains(&check) {
             self.checks.push(check);
         }
-    }
-
-    /// Adds a remark.
-    pub fn note(mut self, note: impl Into<String>) -> Measured {
-        self.note = Some(note.into());
-        self
     }
 }
 
@@ -750,8 +746,13 @@ pub(crate) mod tests {
         let lesson = &LESSONS[0];
         let mut outcome = outcome_of(lesson, "cuda", &[]);
         outcome.parts.clear();
-        let sample = |ms: f64| Measured::of_time("a run", ms).figure("a second", 1e3 / ms, "1/s");
-        let inspected = Measured::default().figure("launches", 3.0, "");
+        let sample = |ms: f64| {
+            let mut sample = Measured::of_time("a run", ms);
+            sample.figure("a second", 1e3 / ms, "1/s");
+            sample
+        };
+        let mut inspected = Measured::default();
+        inspected.figure("launches", 3.0, "");
         outcome.add(&lesson.parts[0], sample(5.0), inspected);
         assert_eq!(outcome.parts[0].value("a run"), Some(5.0));
         outcome.replace(0, sample(4.0), Some([3.5, 4.5]));
@@ -766,9 +767,9 @@ pub(crate) mod tests {
 
     #[test]
     fn times_take_the_unit_that_suits_them() {
-        let measured = Measured::of_time("a", 0.25)
-            .time("b", 2.5)
-            .time("c", 2500.0);
+        let mut measured = Measured::of_time("a", 0.25);
+        measured.time("b", 2.5);
+        measured.time("c", 2500.0);
         let shown = measured.figures.iter().map(|f| (f.value, f.unit));
         let want = [(250.0, "µs"), (2.5, "ms"), (2.5, "s")];
         assert_eq!(shown.collect::<Vec<_>>(), want);

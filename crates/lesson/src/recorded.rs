@@ -110,7 +110,7 @@ impl Lesson {
                 let lattices = (it.instances, it.size, it.kernel.name);
                 (lattices, each, it.set, it.sweep)
             });
-            let how = (part.time, part.divide, part.connections, part.named);
+            let how = (part.time, part.divide, part.connections, part.balance);
             key.update(format!("{:?}", (how, script, rounds)).as_bytes());
         }
         for compare in &self.compared {

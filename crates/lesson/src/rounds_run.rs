@@ -106,19 +106,18 @@ impl RoundsRun {
 }
 
 impl Experiment for RoundsRun {
-    fn sample(&mut self, _: &mut Bench) -> Result<Measured> {
+    fn sample(&mut self) -> Result<Measured> {
         let ms = self.step(self.in_a_row, None)? / f64::from(self.in_a_row);
         let instances = self.setup.instances as u64;
         let generations = f64::from(self.setup.generations_per_round);
         let cells = (self.setup.size.cells() * instances) as f64 * generations;
-        let measured = Measured::of_time(self.label, ms)
-            .figure(mark!("rounds per second"), 1e3 / ms, "1/s")
-            .figure(mark!("cells per second"), cells / ms / 1e6, "Gcell/s");
-        Ok(if instances == 1 && generations > 1.0 {
-            measured.figure(mark!("a generation"), ms * 1e6 / generations, "ns")
-        } else {
-            measured
-        })
+        let mut measured = Measured::of_time(self.label, ms);
+        measured.figure(mark!("rounds per second"), 1e3 / ms, "1/s");
+        measured.figure(mark!("cells per second"), cells / ms / 1e6, "Gcell/s");
+        if instances == 1 && generations > 1.0 {
+            measured.figure(mark!("a generation"), ms * 1e6 / generations, "ns");
+        }
+        Ok(measured)
     }
 
     fn round(&mut self) -> Result<Option<TimedRound>> {

@@ -2,7 +2,10 @@
 
 use std::time::Instant;
 
-use engine::{BufferId, BufferOp, DeviceId, Feature, IssuerId, LatticeOp, Op, Program, StreamId};
+use engine::{
+    BufferId, BufferOp, DeviceId, Engine, EventId, Feature, IssuerId, LatticeOp, Op, Program,
+    StreamId,
+};
 use lang::{mark, tr};
 use life::{Size, SplitMix64};
 use script::{Array, HostWork, Numbers, OtherDevice, Recipe, Stage};
@@ -32,13 +35,28 @@ impl ScriptRun {
     /// Puts a part in place on the device of a bench, and runs it once for nothing: modules are loaded, and
     /// all memory is touched, before the clock runs.
     pub(crate) fn new(part: &Part, timed: Text, bench: &Bench) -> Result<ScriptRun> {
-        let recipe = part
-            .recipe(bench.constants())
-            .map_err(|error| LessonError::Script(error.message))?;
-        let mut run = ScriptRun::on(bench.another(), recipe)?;
+        let mut run = ScriptRun::on(bench.another(), recipe_of(part, bench)?)?;
         run.time = (part.time, part.divide, timed);
         run.start()?;
         run.measure(false)?;
+        Ok(run)
+    }
+
+    /// The same, once the number is found with which the second op lasts as long as the first: `TIMES`, for
+    /// this script and those of later parts.
+    pub(crate) fn balanced(part: &Part, bench: &mut Bench) -> Result<ScriptRun> {
+        let mut run = ScriptRun::new(part, part.title, bench)?;
+        // A launch has a price of its own besides, so the first guess is not the last.
+        for _ in 0..5 {
+            let runs: Vec<Ran> = (0..5).map(|_| run.measure(true)).collect::<Result<_>>()?;
+            let length = |step| median(runs.iter().map(|ran| ran.step_ms(step)));
+            let both = length(0).zip(length(1));
+            let ratio = both.map_or(1.0, |(first, second)| first / second.max(1e-6));
+            let times = bench.times.unwrap_or(1.0) * ratio;
+            bench.times = Some(times.round().clamp(1.0, 1000.0));
+            run.recipe = recipe_of(part, bench)?;
+        }
+        run.bench.times = bench.times;
         Ok(run)
     }
 
@@ -68,10 +86,7 @@ impl ScriptRun {
         }
         let lattices = match recipe.lattices {
             Some((count, size, kernel)) => {
-                let streams = [StreamId(0)];
-                Some(BenchLattices::new(
-                    &mut bench, count, size, kernel, &streams,
-                )?)
+                Some(BenchLattices::new(&mut bench, count, size, kernel)?)
             }
             None => None,
         };
@@ -113,7 +128,11 @@ impl ScriptRun {
             match &mut self.recipe.phases[phase][stage] {
                 Stage::Run(program) => {
                     program.timed = timed;
-                    let ran = self.bench.run_as(program, as_graph)?;
+                    let ran = if as_graph {
+                        self.bench.run_as_graph(program)?
+                    } else {
+                        self.bench.run(program)?
+                    };
                     all.append(ran, steps);
                     steps += program.steps.len();
                 }
@@ -209,6 +228,9 @@ impl ScriptRun {
                 let size = (width, got.len() as u32 / width);
                 measured.pictures.push(LessonImage::painted(size, color));
             }
+            HostWork::Events => self.ask_events(measured)?,
+            HostWork::Contexts => self.time_contexts(measured)?,
+            HostWork::Occupancy => self.show_occupancy(measured)?,
             HostWork::Gray(array, width) => {
                 let bytes: Vec<u8> = self
                     .words(array)?
@@ -219,6 +241,67 @@ impl ScriptRun {
                 measured
                     .pictures
                     .push(LessonImage::painted(size, |at| [bytes[at]; 3]));
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks all events while what is measured runs, and once it is over.
+    fn ask_events(&mut self, measured: &mut Measured) -> Result<()> {
+        let (program, events) = (self.measured_program(), self.recipe.events);
+        let ask = |engine: &mut dyn Engine| -> Result<Vec<bool>, _> {
+            (0..events)
+                .map(|event| engine.query(EventId(event)))
+                .collect()
+        };
+        let (mut called_ms, mut at_once) = (0.0, Vec::new());
+        self.bench.run_by(&mut |engine| {
+            let began = Instant::now();
+            let run = engine.submit(&program)?;
+            called_ms = ms_since(began);
+            at_once = ask(engine)?;
+            Ok(run)
+        })?;
+        let at_last = ask(self.bench.engine()?)?;
+        let count = |fired: &[bool]| fired.iter().filter(|fired| **fired).count() as f64;
+        measured.figure(mark!("events that had fired"), count(&at_once), "");
+        let after = mark!("events that had fired after waiting");
+        measured.figure(after, count(&at_last), "");
+        measured.time(mark!("the host was inside the call"), called_ms);
+        let all = !at_last.contains(&false);
+        measured.check(tr!("once waited for, it has started and ended"), all);
+        let in_order = at_once.is_sorted_by(|before, behind| before >= behind);
+        let what = tr!("no event fires before the one in front of it");
+        measured.check(what, in_order);
+        Ok(())
+    }
+
+    /// Everything anew, with a clock: its contexts have loaded nothing yet.
+    fn time_contexts(&mut self, measured: &mut Measured) -> Result<()> {
+        let began = Instant::now();
+        self.bench.engine()?.create_context(DEVICE)?;
+        measured.time(mark!("making it"), ms_since(began));
+        let mut run = ScriptRun::on(self.bench.another(), self.recipe.clone())?;
+        run.start()?;
+        let first = run.measure(false)?.wall_ms;
+        measured.time(mark!("its first work: copy, launch, copy"), first);
+        let began = Instant::now();
+        drop(run);
+        let what = mark!("destroying it, and the engine with it");
+        measured.time(what, ms_since(began));
+        Ok(())
+    }
+
+    /// Which part of the threads that a multiprocessor can hold are of the launch that is measured.
+    fn show_occupancy(&mut self, measured: &mut Measured) -> Result<()> {
+        for step in self.measured_program().steps {
+            if let Some(found) = self.bench.engine()?.occupancy(DEVICE, &step.op)? {
+                let threads = f64::from(found.blocks_per_sm * found.block_threads);
+                let percent = 100.0 * threads / f64::from(found.max_threads_per_sm);
+                let blocks = mark!("resident blocks per SM");
+                measured.figure(blocks, found.blocks_per_sm.into(), "");
+                measured.figure(mark!("occupancy"), percent, "%");
+                break;
             }
         }
         Ok(())
@@ -316,7 +399,7 @@ impl ScriptRun {
 }
 
 impl Experiment for ScriptRun {
-    fn sample(&mut self, _: &mut Bench) -> Result<Measured> {
+    fn sample(&mut self) -> Result<Measured> {
         let (time, divide, label) = self.time;
         let ran = self.measure(time != TimeOf::Wall)?;
         let steps = || self.measured_program().steps;
@@ -342,10 +425,14 @@ impl Experiment for ScriptRun {
 
     fn check(&mut self) -> Result<Measured> {
         let mut measured = Measured::default();
+        if let Some(times) = self.bench.times {
+            let what = mark!("times 2 and divided by 2, times");
+            measured.figure(what, times, "");
+        }
         if self.recipe.halo.is_some() {
             let part = self.round()?.and_then(|it| it.exchange_share());
             let percent = 100.0 * part.unwrap_or_default();
-            measured = measured.figure(mark!("exchange"), percent, "%");
+            measured.figure(mark!("exchange"), percent, "%");
         }
         self.check_lattices(false, &mut measured)?;
         self.start()?;
@@ -354,6 +441,16 @@ impl Experiment for ScriptRun {
         self.perform(Recipe::CHECK, false, &mut measured)?;
         Ok(measured)
     }
+}
+
+/// What a part's script wants of the engine of a bench.
+fn recipe_of(part: &Part, bench: &Bench) -> Result<Recipe> {
+    let recipe = part.recipe(
+        bench.is_cpu(),
+        bench.info.sm_count,
+        bench.times.unwrap_or(1.0),
+    );
+    recipe.map_err(|error| LessonError::Script(error.message))
 }
 
 /// Fills an array.

@@ -105,6 +105,12 @@ pub enum HostWork {
     Picture(Array, Array, u32),
     /// Shows the bytes of an array as gray values of a picture of this width.
     Gray(Array, u32),
+    /// Counts the events that have fired when the measured calls have returned, and when all is done.
+    Events,
+    /// Shows what it takes to make a context, to do what is measured there first, and to destroy it.
+    Contexts,
+    /// Shows the occupancy of the first launch that is measured.
+    Occupancy,
 }
 
 /// Numbers to fill an array with. They are others each time.
@@ -252,6 +258,9 @@ const FUNCTIONS: &[Function<Maker>] = &[
             in_range(mark!("width"), 4097, g.next())?,
         ))
     }),
+    ("events()", |it, _| it.host(HostWork::Events)),
+    ("contexts()", |it, _| it.host(HostWork::Contexts)),
+    ("occupancy()", |it, _| it.host(HostWork::Occupancy)),
 ];
 
 const PINNED: BufferLocation = BufferLocation::Host(HostMemory::Pinned);
@@ -528,7 +537,7 @@ impl Maker {
             HostWork::Invert(a) | HostWork::Read(a) | HostWork::Scaled(a) | HostWork::Right(a) => {
                 vec![a]
             }
-            HostWork::PeerAccess(_) => Vec::new(),
+            _ => Vec::new(),
         };
         let is_of_any_phase = matches!(
             work,
