@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use engine::{Kernel, LatticeOp, Layout, Op, Program, Slot, Slots, SlotsSpec, StreamId, Transfer};
-use life::{Lattice, Rule, Size, Soup};
+use life::{Lattice, Size, Soup};
 use session::instances::read_lattice;
 
+use crate::Result;
 use crate::bench::{Bench, DEVICE};
-use crate::{Result, data};
 
 /// How many of a soup's cells are alive.
 pub(crate) const DENSITY: f64 = 0.3;
@@ -82,11 +82,6 @@ impl BenchLattices {
         let read = |i| read_lattice(&*self.slots, i, WHOLE, self.size);
         let lattices = (0..self.count as usize).map(read);
         Ok(lattices.collect::<Result<_, _>>()?)
-    }
-
-    /// A lattice after so many generations, by the reference.
-    pub(crate) fn after(i: usize, size: Size, generations: u64) -> Lattice {
-        data::after(&start(i as u32).lattice(size), Rule::LIFE, generations)
     }
 }
 

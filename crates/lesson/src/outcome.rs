@@ -97,15 +97,9 @@ pub struct MeasuredValue {
 }
 
 impl MeasuredValue {
-    /// The label in this thread's language. A label like `32x8: occupancy` begins with the name of what
-    /// was measured, which is the same in every language.
+    /// The label in this thread's language.
     pub fn name(&self) -> String {
-        match self.label.split_once(": ") {
-            Some((of, label)) if lang::translated(&self.label).is_none() => {
-                tr!("{of}: {label}", label = lang::shown(label))
-            }
-            _ => lang::shown(&self.label),
-        }
+        lang::shown(&self.label)
     }
 
     /// The number with about three significant digits.
@@ -444,8 +438,7 @@ impl Outcome {
             passed,
         });
         self.checks.extend(several);
-        let pictures = sample.pictures.into_iter().chain(inspected.pictures);
-        let of_part = pictures.map(|picture| LessonImage {
+        let of_part = inspected.pictures.into_iter().map(|picture| LessonImage {
             part: part.title,
             ..picture
         });
@@ -458,7 +451,7 @@ impl Outcome {
             interval_ms: None,
             figures,
             note: sample.note.or((!note.is_empty()).then(|| note.to_owned())),
-            trace: sample.trace.or(inspected.trace),
+            trace: inspected.trace,
             sampled,
         });
     }

@@ -3,11 +3,10 @@
 use std::time::Instant;
 
 use engine::{
-    BufferId, BufferOp, DeviceId, Engine, EventId, Feature, IssuerId, LatticeOp, Op, Program,
-    StreamId,
+    BufferId, BufferOp, DeviceId, Engine, EventId, Feature, IssuerId, Op, Program, StreamId,
 };
 use lang::{mark, tr};
-use life::{Size, SplitMix64};
+use life::{Lattice, SplitMix64};
 use script::{Array, HostWork, Numbers, OtherDevice, Recipe, Stage};
 use session::trace::TimedRound;
 use session::{DeviceChoice, median};
@@ -27,8 +26,6 @@ pub(crate) struct ScriptRun {
     time: (TimeOf, f64, Text),
     /// How often everything was put in place: numbers are others each time.
     starts: u64,
-    /// How often what is measured was done since then.
-    runs: u64,
 }
 
 impl ScriptRun {
@@ -96,14 +93,12 @@ impl ScriptRun {
             lattices,
             time: (TimeOf::Wall, 1.0, ""),
             starts: 0,
-            runs: 0,
         })
     }
 
     /// Puts everything in place, with new numbers.
     fn start(&mut self) -> Result<()> {
         self.starts += 1;
-        self.runs = 0;
         if let Some(lattices) = &self.lattices {
             lattices.restart(&mut self.bench)?;
         }
@@ -114,7 +109,6 @@ impl ScriptRun {
     /// Does once what is measured.
     fn measure(&mut self, timed: bool) -> Result<Ran> {
         let nothing = &mut Measured::default();
-        self.runs += 1;
         self.perform(Recipe::BEFORE, false, nothing)?;
         self.perform(Recipe::MEASURED, timed, nothing)
     }
@@ -332,49 +326,9 @@ impl ScriptRun {
         Ok(run)
     }
 
-    /// How many generations every lattice was stepped since the start.
-    fn stepped(&self) -> u64 {
-        let generations = |phase: usize| -> u64 {
-            let programs = self.recipe.phases[phase]
-                .iter()
-                .filter_map(|stage| match stage {
-                    Stage::Run(program) => Some(&program.steps),
-                    Stage::Host(_) => None,
-                });
-            let of_first = programs.flatten().map(|step| match &step.op {
-                Op::Lattices(of, LatticeOp::Advance { generations, .. }) if of.start == 0 => {
-                    u64::from(*generations)
-                }
-                _ => 0,
-            });
-            of_first.sum()
-        };
-        let each = generations(Recipe::BEFORE) + generations(Recipe::MEASURED);
-        generations(Recipe::SETUP) + self.runs * each
-    }
-
-    /// Checks lattices: small ones as they are, by the reference; large ones after a start, by the CPU engine.
-    fn check_lattices(&mut self, is_start: bool, measured: &mut Measured) -> Result<()> {
-        const FEW_CELLS: u64 = 1 << 20;
-        let stepped = self.stepped();
-        let fetch = |run: &mut ScriptRun| -> Result<_> {
-            let lattices = run.lattices.as_ref().expect("there are lattices");
-            lattices.fetch(&mut run.bench)
-        };
-        let is_large = |size: Size| size.cells() > FEW_CELLS;
-        let Some((.., size, _)) = self.recipe.lattices.filter(|it| is_large(it.1) == is_start)
-        else {
-            return Ok(());
-        };
-        let got = fetch(self)?;
-        let right = if is_start {
-            got == fetch(&mut self.on_cpu()?)?
-        } else {
-            let mut all = got.iter().enumerate();
-            all.all(|(i, got)| *got == BenchLattices::after(i, size, stepped))
-        };
-        measured.check(tr!("the cells after {stepped} generations"), right);
-        Ok(())
+    fn cells(&mut self) -> Result<Option<Vec<Lattice>>> {
+        let lattices = self.lattices.as_ref();
+        lattices.map(|it| it.fetch(&mut self.bench)).transpose()
     }
 
     /// Hands over the words of an array.
@@ -434,10 +388,13 @@ impl Experiment for ScriptRun {
             let percent = 100.0 * part.unwrap_or_default();
             measured.figure(mark!("exchange"), percent, "%");
         }
-        self.check_lattices(false, &mut measured)?;
         self.start()?;
         self.measure(false)?;
-        self.check_lattices(true, &mut measured)?;
+        if let Some(cells) = self.cells()? {
+            let what = tr!("the cells are as the CPU computes them, one call after another");
+            let right = self.on_cpu()?.cells()? == Some(cells);
+            measured.check(what, right);
+        }
         self.perform(Recipe::CHECK, false, &mut measured)?;
         Ok(measured)
     }
