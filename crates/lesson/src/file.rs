@@ -311,24 +311,15 @@ fn kernel<'de, D: Deserializer<'de>>(from: D) -> Result<&'static Kernel, D::Erro
     kernels::find(&name).ok_or_else(unknown)
 }
 
-/// What is wrong with a lesson's file.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct FileFault {
-    /// Where it is; `None` if it is about the whole file.
-    pub place: Option<Place>,
-    /// What is wrong.
-    pub message: Message,
-}
-
 impl Lesson {
     /// Reads a lesson, and everything that it says in another language, which stays in memory.
     ///
     /// # Errors
     /// The first place that is no lesson.
-    pub fn read(file: &str) -> Result<Lesson, FileFault> {
-        toml::from_str(file).map_err(|error| FileFault {
-            place: error.span().map(|span| Place::behind(&file[..span.start])),
-            message: Message::of(error.message()),
+    pub fn read(file: &str) -> Result<Lesson, ScriptError> {
+        toml::from_str(file).map_err(|error| {
+            let place = error.span().map(|span| Place::behind(&file[..span.start]));
+            ScriptError::new(Message::of(error.message()), place)
         })
     }
 
@@ -336,30 +327,18 @@ impl Lesson {
     ///
     /// # Errors
     /// The file cannot be read, or its first fault.
-    pub fn open(path: &Path) -> Result<&'static Lesson, FileFault> {
-        let of_file = |message| FileFault {
-            place: None,
-            message,
-        };
+    pub fn open(path: &Path) -> Result<&'static Lesson, ScriptError> {
         let bytes = life::read_regular_file(path, MAX_BYTES);
-        let bytes = bytes.map_err(|error| of_file(Message::of(error)))?;
-        let file = script::decode(bytes).map_err(|error| FileFault {
-            place: error.place,
-            message: error.message,
-        })?;
+        let bytes = bytes.map_err(|error| ScriptError::new(Message::of(error), None))?;
+        let file = script::decode(bytes)?;
         let lesson = Lesson::read(&file)?;
         lesson.check(&file)?;
         Ok(Box::leak(Box::new(lesson)))
     }
 
     /// Finds what the types of the file do not say.
-    pub(crate) fn check(&self, file: &str) -> Result<(), FileFault> {
-        let fault = |message| {
-            Err(FileFault {
-                place: None,
-                message,
-            })
-        };
+    pub(crate) fn check(&self, file: &str) -> Result<(), ScriptError> {
+        let fault = |message| Err(ScriptError::new(message, None));
         let choices = self.factors.len() + self.choices.len();
         if self.factors.is_empty() == self.choices.is_empty() || !(2..=9).contains(&choices) {
             return fault(message!(
@@ -396,16 +375,12 @@ impl Lesson {
                 ));
             }
             let Some(script) = &part.script else { continue };
-            part.recipe(true, 1, 1.0).map_err(|error| {
-                let quotes = Place::behind(&file[..script.span().start]);
-                FileFault {
+            part.recipe(true, 1, 1.0).map_err(|mut error| {
+                if let Some(place) = &mut error.place {
                     // The text begins in the line after the quotation marks.
-                    place: error.place.map(|within| Place {
-                        line: quotes.line + within.line,
-                        ..within
-                    }),
-                    message: error.message,
+                    place.line += Place::behind(&file[..script.span().start]).line;
                 }
+                error
             })?;
         }
         Ok(())

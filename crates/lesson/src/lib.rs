@@ -38,8 +38,8 @@ pub use bench::{Bench, Ran};
 pub use connections::serve as serve_connections;
 pub use exercise::{EXERCISES, Exercise, ExerciseProgress, KernelTask, RoundTask, Task};
 pub use file::{
-    Choice, Closing, Compare, FileFault, LESSONS, Lesson, Missing, Part, Rounds, Text, TimeOf,
-    find, shipped_file,
+    Choice, Closing, Compare, LESSONS, Lesson, Missing, Part, Rounds, Text, TimeOf, find,
+    shipped_file,
 };
 pub use interleave::limits;
 pub use outcome::{
