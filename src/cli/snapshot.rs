@@ -44,15 +44,18 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         [width, height],
         arguments.scale as f32,
     )?;
-    let session = &Session::start(setup, || {})?;
+    let session = Session::start(setup, || {})?;
     session.status().notice.iter().for_each(|it| say(it));
     if let Some(index) = arguments.lesson {
-        renderer.contents.lesson = measure_lesson(session, index);
+        let page = measure_lesson(&session, index);
+        let lessons = &mut renderer.app.lessons;
+        page.into_iter().for_each(|page| lessons.show_page(page));
     }
     let with_timeline = [Shown::Timeline, Shown::Blocks, Shown::Causes];
-    let mut options = ViewOptions {
+    let has_timeline = with_timeline.into_iter().any(shows);
+    renderer.app.options = ViewOptions {
         single: shows(Shown::Single),
-        timeline: with_timeline.into_iter().any(shows),
+        timeline: has_timeline,
         side,
         ..arguments.look.options()
     };
@@ -69,26 +72,22 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
     if shows(Shown::Comparison) {
         session.act(SessionAction::ToggleComparison);
     }
-    session.watch_overlap(options.timeline);
+    session.watch_overlap(has_timeline);
     session.watch_population(shows(Shown::Population));
-    let status = session.status();
-    if let Some(times) = arguments.zoom {
-        renderer.zoom(&status, &mut options, times);
-    }
-    session.request_view(renderer.request(&status, &options));
-    draw_until(&mut renderer, session, &options, &mut |renderer, status| {
+    renderer.app.session = Some(session);
+    arguments.zoom.into_iter().for_each(|it| renderer.zoom(it));
+    draw_until(&mut renderer, &mut |renderer, status| {
         let finished = status.clock.finished;
         let through = finished || (rounds.is_none() && status.rates.rounds >= arguments.rounds);
         let recording = status.lab.recording.as_ref();
-        let times = options.timeline && recording.is_none_or(|it| it.has_setting);
+        let times = has_timeline && recording.is_none_or(|it| it.has_setting);
         let compared = |comparison: &AbComparison| {
             let is_timed = comparison.round_us.iter().all(Option::is_some);
             let is_recorded = matches!(comparison.source, Source::RecordedOn(_));
             let is_found = comparison.finding.is_some() || is_recorded || (finished && is_timed);
             is_found && comparison.differing.is_some()
         };
-        let contents = &renderer.contents;
-        let round = contents.timeline.timeline.chart.as_ref();
+        let round = renderer.timeline.timeline.chart.as_ref();
         // What a picture waits for, whether it is there, and the error if the session stops before. It may
         // stop before ladder and overlap are known.
         let awaited = [
@@ -99,7 +98,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
             ),
             (
                 shows(Shown::Population),
-                contents.population.has_samples(),
+                renderer.app.population.has_samples(),
                 Some("too few rounds were measured; --show population takes some more --rounds"),
             ),
             (
@@ -134,36 +133,35 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         };
         if through
             && arguments.look.colour_by.is_some()
-            && let Some(why) = renderer.colour_mode_unavailable(status, &options)
+            && let Some(why) = renderer.colour_mode_unavailable()
         {
             return refuse(why);
         }
-        Ok(through && is_complete && renderer.missing(status, &options) == 0)
+        Ok(through && is_complete && renderer.missing() == 0)
     })?;
     // Once more with the last pictures and the last figures.
-    renderer.frame(&session.status(), session, &options)?;
+    renderer.frame()?;
     Ok(write_png(&renderer.read()?, &arguments.output)?)
 }
 
-/// Draws frames of a session's newest pictures until that `is_enough`.
+/// Draws frames of the session's newest pictures until that `is_enough`.
 ///
 /// # Errors
 /// The session gives up, the GPU fails, or that takes too long.
 pub(super) fn draw_until(
     renderer: &mut Renderer,
-    session: &Session,
-    options: &ViewOptions,
     is_enough: &mut dyn FnMut(&Renderer, &Status) -> Result<bool>,
 ) -> Result<()> {
     let began = Instant::now();
     loop {
-        let status = session.status();
-        if let Some(why) = status.gives_up() {
-            bail!("{why}");
-        }
-        renderer.frame(&status, session, options)?;
-        if is_enough(renderer, &status)? {
-            return Ok(());
+        renderer.frame()?;
+        if let Some(status) = &renderer.app.status {
+            if let Some(why) = status.gives_up() {
+                bail!("{why}");
+            }
+            if is_enough(renderer, status)? {
+                return Ok(());
+            }
         }
         if began.elapsed() > TIMEOUT {
             bail!(

@@ -171,17 +171,6 @@ pub fn usage() -> Usage {
     Usage::default()
 }
 
-/// The processor time of the calling thread so far; nothing where that is not known.
-pub fn thread_time() -> Duration {
-    #[cfg(target_os = "linux")]
-    {
-        let cpu = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-        Duration::new(cpu.tv_sec as u64, cpu.tv_nsec as u32)
-    }
-    #[cfg(not(target_os = "linux"))]
-    Duration::ZERO
-}
-
 /// A callback for the loss of the X server; returns the exit code.
 type OnDisplayLost = Box<dyn Fn() -> i32 + Send + Sync>;
 

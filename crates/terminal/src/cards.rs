@@ -10,14 +10,14 @@ use ratatui::widgets::{Block, Clear, Padding, Paragraph, Widget as _};
 
 use crate::input::Field;
 use crate::style::{PALETTE, ink, wrap};
-use crate::view::{TerminalFrame, TerminalView};
+use crate::view::TerminalView;
 use lang::tr;
 use lesson::{LESSONS, Speedup};
 use ui::actions::{Row, Setting, TABLE, Topic, search};
-use ui::lab::SwitchRow;
+use ui::lab::{self, SwitchRow};
 use ui::numbers::si;
 use ui::rung_source::{Change, SourceLine};
-use ui::{LadderChart, LessonPage, RungSource, Sources};
+use ui::{App, LadderChart, LessonPage, RungSource, SidePanel};
 
 /// A title and lines.
 struct Card {
@@ -39,29 +39,28 @@ impl Card {
 }
 
 /// Paints the topmost card, if there is one, over the top of `area`.
-pub(super) fn paint(
-    view: &mut TerminalView,
-    TerminalFrame { screen, sources }: TerminalFrame<'_>,
-    area: Rect,
-    buffer: &mut Buffer,
-) {
+pub(super) fn paint(view: &mut TerminalView, app: &App, area: Rect, buffer: &mut Buffer) {
     // Without the border and a blank at each side.
     let columns = usize::from(area.width.saturating_sub(4));
     let card = if let Some(field) = &view.field {
         Some(match (field.setting, field.lesson) {
-            (Some(setting), _) => prompt(field, setting, &sources, columns),
-            (None, Some(selected)) => lessons(selected, &sources, columns),
+            (Some(setting), _) => prompt(field, setting, app, columns),
+            (None, Some(selected)) => lessons(selected, app, columns),
             (None, None) => keys(&field.typed, columns),
         })
-    } else if let Some(page) = sources.lesson {
+    } else if let Some(page) = app.lessons.screen() {
         Some(page_of(page, columns.min(76)))
-    } else if let Some(lab) = &screen.lab {
-        Some(switches(&lab.switches, columns))
-    } else if let Some(source) = &screen.source {
-        Some(rung_source(source, columns))
     } else {
-        // The terminal does not draw the population graph.
-        screen.ladder.as_ref().map(|chart| ladder(chart, columns))
+        let status = app.status.as_deref();
+        status.and_then(|status| match app.options.side? {
+            SidePanel::Lab => Some(switches(&lab::switches(status), columns)),
+            SidePanel::Ladder => Some(match RungSource::shown(&app.options, status) {
+                Some(source) => rung_source(&source, columns),
+                None => ladder(&LadderChart::of(status), columns),
+            }),
+            // The window alone draws the others.
+            SidePanel::Causes | SidePanel::Population | SidePanel::Editor => None,
+        })
     };
     let Some(card) = card else {
         view.card = None;
@@ -124,9 +123,9 @@ fn named(
 }
 
 /// What is typed into a field, and what is wrong with it or what the value is now.
-fn prompt(field: &Field, setting: Setting, sources: &Sources<'_>, columns: usize) -> Card {
+fn prompt(field: &Field, setting: Setting, app: &App, columns: usize) -> Card {
     let label = ink(PALETTE.label);
-    let (below, style) = match (&field.refused, setting.read(&field.typed), sources.status) {
+    let (below, style) = match (&field.refused, setting.read(&field.typed), &app.status) {
         (Some(why), ..) => (why.clone(), ink(PALETTE.accent)),
         (None, Err(why), _) if !field.typed.is_empty() => (why, label),
         (None, _, Some(status)) => (setting.present(status), label),
@@ -142,11 +141,11 @@ fn prompt(field: &Field, setting: Setting, sources: &Sources<'_>, columns: usize
 }
 
 /// The lectures, then the lessons, their names in a column.
-fn lessons(selected: usize, sources: &Sources<'_>, columns: usize) -> Card {
+fn lessons(selected: usize, app: &App, columns: usize) -> Card {
     let names = LESSONS.iter().map(|lesson| lang::columns(lesson.name));
     let widths = [names.max().unwrap_or(0), columns];
     let mut card = Card::new(tr!("Lectures and lessons · Enter opens"), Vec::new());
-    let lectures = sources.lectures.iter();
+    let lectures = app.lectures.iter();
     let lectures = lectures.map(|it| (tr!("Lecture"), it.title.to_string()));
     let lessons = LESSONS.iter();
     let lessons = lessons.map(|it| (it.name, lang::text(it.title).to_owned()));

@@ -96,7 +96,7 @@ impl TerminalApp {
     fn place_pattern(&self, text: String) -> Result<String, String> {
         let pattern = Pattern::from_text(tr!("the clipboard"), text)
             .map_err(|error| tr!("Not a pattern: {error}"))?;
-        if let (Some(status), Some(session)) = (self.app.status(), &self.app.session) {
+        if let (Some(status), Some(session)) = (&self.app.status, &self.app.session) {
             let cells = pattern.centred_in(status.lattices.size);
             session.edit(Edit {
                 instance: status.panels.selected,
@@ -208,8 +208,9 @@ impl TerminalApp {
             ViewAction::Quit => self.quit = true,
             // The table gives the others to the window alone.
             _ => {
-                if let (Some(status), Some(pixels)) = (self.app.status(), self.view.pixels()) {
-                    self.app.move_camera(action, status.lattices.size, pixels);
+                if let (Some(status), Some(pixels)) = (&self.app.status, self.view.pixels()) {
+                    let size = status.lattices.size;
+                    self.app.move_camera(action, size, pixels);
                 }
             }
         }

@@ -32,7 +32,7 @@ use guard::Guard;
 use lang::tr;
 use session::Session;
 use style::ColourDepth;
-use ui::{App, EmergencySave, Lecture, LectureOptions, Screen, Timeline, ViewOptions, Wake};
+use ui::{App, EmergencySave, Lecture, LectureOptions, Timeline, ViewOptions, Wake};
 use view::{TerminalFrame, TerminalView};
 
 /// The least time between two frames.
@@ -157,7 +157,8 @@ impl TerminalApp {
             if self.pacer.take_due(now) {
                 self.draw(now)?;
             }
-            let Some(status) = self.app.status() else {
+            self.app.look();
+            let Some(status) = &self.app.status else {
                 return Ok(());
             };
             let is_limited = self.options.limited || self.options.frames.is_some();
@@ -192,23 +193,23 @@ impl TerminalApp {
 
     fn draw(&mut self, began: Instant) -> Result<(), TerminalError> {
         self.app.notice_other_grid();
-        let status = self.app.status();
         self.app.drawing.frames_per_second = self.rate.per_second(began);
-        self.app.update(status.as_deref());
-        if let (Some(session), Some(status)) = (&self.app.session, &status) {
+        self.app.update();
+        if let (Some(session), Some(status)) = (&self.app.session, &self.app.status) {
             if self.app.options.timeline {
                 self.timeline.update(session);
                 self.timeline.judge(status, &self.app.drawing);
             }
             self.view.update(status, session);
         }
-        let sources = self.app.sources(status.as_deref(), &self.timeline);
-        let screen = &Screen::of(sources);
-        let frame = TerminalFrame { screen, sources };
+        let frame = TerminalFrame {
+            app: &self.app,
+            timeline: &self.timeline,
+        };
         self.terminal
             .draw(|to| self.view.paint(frame, to.area(), to.buffer_mut()))
             .map_err(broken)?;
-        if let Some(request) = self.view.request(&sources) {
+        if let Some(request) = self.view.request(&self.app) {
             self.app.request_view(request);
         }
         let took = began.elapsed();

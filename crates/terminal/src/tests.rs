@@ -1,6 +1,7 @@
 //! Whole screens, at sizes from too small to large.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -19,10 +20,7 @@ use ui::actions::Setting;
 use ui::fixtures::{
     self, FixturePictures, Timed, comparison, effect, serial_round, status, timed_round,
 };
-use ui::{
-    Drawing, Lecture, LessonPage, Population, Screen, SidePanel, Sources, Timeline, ViewOptions,
-    ViewTransform,
-};
+use ui::{App, SidePanel, Timeline, ViewOptions, ViewTransform};
 
 fn size(width: u64, height: u64) -> Size {
     Size::new(width, height).unwrap()
@@ -32,25 +30,18 @@ fn size(width: u64, height: u64) -> Size {
 struct View {
     field: Option<Field>,
     status: Status,
-    options: ViewOptions,
-    drawing: Drawing,
-    population: Population,
+    app: App,
     timeline: Timeline,
-    lesson: Option<Box<LessonPage>>,
-    lectures: Vec<Lecture>,
 }
 
 impl View {
     fn new(status: Status) -> View {
+        let options = ViewOptions::default();
         View {
             field: None,
             status,
-            options: ViewOptions::default(),
-            drawing: Drawing::default(),
-            population: Population::default(),
+            app: App::new(options, None, Arc::new(|| {}), Arc::default()),
             timeline: Timeline::default(),
-            lesson: None,
-            lectures: Vec::new(),
         }
     }
 
@@ -61,25 +52,15 @@ impl View {
         view
     }
 
-    fn sources(&self) -> Sources<'_> {
-        Sources {
-            status: Some(&self.status),
-            options: &self.options,
-            drawing: &self.drawing,
-            population: &self.population,
-            timeline: &self.timeline,
-            lesson: self.lesson.as_deref(),
-            lectures: &self.lectures,
-            edit_overlay: None,
-        }
-    }
-
     /// Paints a frame on a screen of so many columns and rows.
     fn paint(&mut self, by: &mut TerminalView, [columns, rows]: [u16; 2]) -> Terminal<TestBackend> {
-        self.timeline.judge(&self.status, &self.drawing);
-        let sources = self.sources();
-        let screen = &Screen::of(sources);
-        let frame = TerminalFrame { screen, sources };
+        self.timeline.judge(&self.status, &self.app.drawing);
+        self.app.status = Some(Arc::new(self.status.clone()));
+        self.app.lessons.update();
+        let frame = TerminalFrame {
+            app: &self.app,
+            timeline: &self.timeline,
+        };
         let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
         let draw = |to: &mut ratatui::Frame| by.paint(frame, to.area(), to.buffer_mut());
         terminal.draw(draw).unwrap();
@@ -224,7 +205,7 @@ fn the_request_is_for_the_dots_that_there_are() {
     let mut view = View::new(status(16, size(16_384, 16_384)));
     let mut painter = TerminalView::new(Glyphs::Auto, ColourDepth::True);
     view.paint(&mut painter, [80, 24]);
-    let plan = painter.request(&view.sources()).unwrap();
+    let plan = painter.request(&view.app).unwrap();
     let (pixels, region) = (painter.pixels().unwrap(), plan.region);
     assert_eq!(plan.transfer, Transfer::View);
     let has_all = region.height == 2 * pixels[1] && region.width >= 2 * pixels[0];
@@ -250,31 +231,31 @@ const SCREENS: [(&str, &[[u16; 2]], Change); 18] = [
     ("a field", &[[80, 16]], |view| {
         view.field = Some(Field { setting: Some(Setting::Size), ..Field::default() });
     }),
-    ("ladder", &[[100, 60]], |view| view.options.side = Some(SidePanel::Ladder)),
+    ("ladder", &[[100, 60]], |view| view.app.options.side = Some(SidePanel::Ladder)),
     ("a rung's source", &[[100, 60]], |view| {
-        view.options.side = Some(SidePanel::Ladder);
-        view.options.source = engine::kernels::find("shared").map(|kernel| kernel.index());
+        view.app.options.side = Some(SidePanel::Ladder);
+        view.app.options.source = engine::kernels::find("shared").map(|kernel| kernel.index());
     }),
-    ("lab", &[[100, 30]], |view| view.options.side = Some(SidePanel::Lab)),
+    ("lab", &[[100, 30]], |view| view.app.options.side = Some(SidePanel::Lab)),
     ("a page", &[[80, 80]], |view| {
-        view.lesson = Some(fixtures::recorded_page());
+        view.app.lessons.show_page(fixtures::recorded_page());
     }),
     ("a curve", &[[80, 40]], |view| {
-        view.lesson = Some(fixtures::speedup_page(3, false));
+        view.app.lessons.show_page(fixtures::speedup_page(3, false));
     }),
     ("a lecture's step", &[[80, 24]], |view| {
-        view.drawing.lecture = Some(fixtures::lecture_screen());
+        view.app.drawing.lecture = Some(fixtures::lecture_screen());
     }),
     ("lectures and lessons", &[[80, 24]], |view| {
-        view.lectures = vec![fixtures::lecture_options(Path::new("")).lecture];
+        view.app.lectures = vec![fixtures::lecture_options(Path::new("")).lecture];
         view.field = Some(Field { lesson: Some(0), ..Field::default() });
     }),
     ("timeline", &[[160, 40], [80, 24], [80, 10]], |view| {
         view.timeline.update(&Timed(timed_round(16), None));
-        view.options.timeline = true;
+        view.app.options.timeline = true;
     }),
     ("a cause against overlap", &[[160, 40]], |view| {
-        view.options.timeline = true;
+        view.app.options.timeline = true;
         view.status.setting.switches = ONE;
         let round = fixtures::serial_round(16);
         view.status.lab.isolated = Some(fixtures::isolated(&round, 0.05));
@@ -285,12 +266,12 @@ const SCREENS: [(&str, &[[u16; 2]], Change); 18] = [
         view.status.lab.last_effect = Some(effect());
     }),
     ("before and after", &[[100, 30], [160, 11]], |view| {
-        view.options.timeline = true;
+        view.app.options.timeline = true;
         view.status.lab.last_effect = Some(effect());
         view.timeline.update(&Timed(serial_round(8), Some(timed_round(8))));
     }),
     ("A and B", &[[80, 24], [160, 11]], |view| {
-        view.options.timeline = true;
+        view.app.options.timeline = true;
         view.status.lab.comparison = Some(comparison(ONE));
         view.timeline.update(&Timed(serial_round(8), Some(timed_round(8))));
     }),
@@ -326,14 +307,13 @@ fn screens_stay_as_they_are() {
 /// What must be read beside cards, whole.
 fn must_be_read(view: &View) -> Vec<String> {
     let mut texts = Vec::new();
-    if let Some(step) = &view.drawing.lecture {
+    if let Some(step) = &view.app.drawing.lecture {
         texts.extend([&step.text, &step.question, &step.result].map(String::clone));
         texts.extend(step.choices.iter().map(|choice| choice.text.clone()));
     }
-    let has_timeline = view.options.timeline;
-    if let Some(compared) = &view.status.lab.comparison {
-        let kernel = view.status.setting.kernel;
-        texts.extend(ui::finding::ComparisonTexts::of(compared, kernel).in_short(has_timeline));
+    let has_timeline = view.app.options.timeline;
+    if let Some(compared) = ui::finding::ComparisonTexts::of(&view.status) {
+        texts.extend(compared.in_short(has_timeline));
     }
     if let (true, Some(found)) = (has_timeline, ui::finding::headline(&view.status)) {
         texts.extend([found.factor, found.subject, found.times]);

@@ -9,13 +9,15 @@ use ratatui::text::Line;
 use ratatui::widgets::Widget as _;
 
 use crate::style::{APART, PALETTE, ink, wrap};
-use crate::view::{TerminalFrame, paint_lines};
+use crate::view::paint_lines;
 use lang::tr;
+use session::Status;
 use session::trace::StepKind;
-use ui::diagnosis::round_time;
+use ui::diagnosis::{overlap_in_words, round_time};
+use ui::finding::{Headline, headline};
 use ui::timeline::scale::{TimeRange, TimeScale};
 use ui::timeline::{BarKind, KINDS, colour, drawn_round, fold_bars, host_names, row_name};
-use ui::{Chart, Screen};
+use ui::{Chart, RecordedTexts, Timeline};
 
 /// Columns of a row's name.
 const NAMES: u16 = 16;
@@ -52,18 +54,19 @@ impl<'a> Contents<'a> {
     /// What fits above the foot, where there are so many rows, some of which are the panels'; of the rows of
     /// bars, as many as fill half of that.
     pub(super) fn of(
-        frame: TerminalFrame<'a>,
+        timeline: &'a Timeline,
+        status: &Status,
         columns: usize,
         [above, panels]: [u16; 2],
     ) -> Contents<'a> {
-        let screen = frame.screen;
         let most = usize::from(above - panels);
-        let rounds = [&screen.round_before, &screen.round].into_iter().flatten();
+        let rounds = [&timeline.before, &timeline.chart].into_iter().flatten();
         let rounds: Vec<&Chart> = rounds.map(|it| &**it).collect();
-        let names = host_names(rounds.len(), screen.comparison.is_some());
+        let names = host_names(rounds.len(), status.lab.comparison.is_some());
         let mut rounds: Vec<_> = rounds.into_iter().zip(names).collect();
-        let mut legend = wrap(&legend(screen, &rounds), columns);
-        let mut said = head(frame);
+        let finding = headline(status);
+        let mut legend = wrap(&legend(finding.is_some(), &rounds), columns);
+        let mut said = head(timeline, status, finding.as_ref());
         let mut head = wrap(&said.join(APART), columns);
         // The newest of which there is room for one row of all streams, with the axis.
         let room = most.saturating_sub(head.len() + legend.len() + 1) / MIN_ROWS;
@@ -154,26 +157,25 @@ fn rows(round: &Chart) -> usize {
 }
 
 /// What is said over the bars.
-fn head(TerminalFrame { screen, sources }: TerminalFrame<'_>) -> Vec<String> {
+fn head(timeline: &Timeline, status: &Status, finding: Option<&Headline>) -> Vec<String> {
     let mut parts = Vec::new();
-    if let Some(found) = &screen.finding {
+    if let Some(found) = finding {
         parts.push(match found.subject.as_str() {
             "" => found.factor.clone(),
             subject => tr!("{label}: {value}", label = subject, value = found.factor),
         });
         parts.push(found.times.clone());
     }
-    // While A and B are compared, overlap is not measured.
-    if let (Some(overlap), Some(status)) = (&screen.overlap, sources.status) {
-        parts.push(overlap.clone());
-        let judged = sources.timeline.diagnosis.as_ref();
+    let judged = timeline.diagnosis.as_ref();
+    if let Some(overlap) = overlap_in_words(judged, status) {
+        parts.push(overlap);
         parts.extend(judged.and_then(|it| it.first_cause(status.setting.kernel)));
         // The finding has the times of the rounds compared.
-        parts.extend(round_time(status).filter(|_| screen.finding.is_none()));
+        parts.extend(round_time(status).filter(|_| finding.is_none()));
     }
-    match (&screen.recorded, &screen.round) {
+    match (RecordedTexts::of(status), &timeline.chart) {
         (Some(recorded), Some(_)) => parts.push(recorded.line()),
-        (Some(recorded), None) => parts.push(recorded.missing.clone()),
+        (Some(recorded), None) => parts.push(recorded.missing),
         (None, Some(_)) => {}
         (None, None) => parts.push(tr!("No round has been timed yet").into()),
     }
@@ -182,12 +184,12 @@ fn head(TerminalFrame { screen, sources }: TerminalFrame<'_>) -> Vec<String> {
 }
 
 /// The kinds of work that the rounds have, and what the bars are.
-fn legend(screen: &Screen, rounds: &[(&Chart, &str)]) -> String {
+fn legend(has_finding: bool, rounds: &[(&Chart, &str)]) -> String {
     let kinds: Vec<_> = rounds.iter().flat_map(|(round, _)| round.kinds()).collect();
     let there = KINDS.iter().filter(|kind| kinds.contains(kind));
     let entry =
         |(kind, name): &(BarKind, &'static str)| format!("{} {}", symbol(*kind), lang::text(name));
     // Only findings are medians that the drawing may contradict.
-    let note = screen.finding.as_ref().map(|_| drawn_round().to_owned());
+    let note = has_finding.then(|| drawn_round().to_owned());
     there.map(entry).chain(note).collect::<Vec<_>>().join("  ")
 }

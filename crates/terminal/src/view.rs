@@ -20,8 +20,9 @@ use crate::style::{APART, ColourDepth, PALETTE, fitted, ink, wrap};
 use crate::timeline::Contents;
 use lang::{Message, tr};
 use session::{PicturePlan, PictureSource, SessionAction, Side, Status};
-use ui::figures::{RunState, Urgency};
-use ui::{Action, Figure, Figures, Screen, Sources, ViewAction, ViewTransform, request};
+use ui::figures::{RunState, Urgency, figures};
+use ui::finding::ComparisonTexts;
+use ui::{Action, App, Figure, Figures, Timeline, ViewAction, ViewTransform, request};
 
 /// The fewest columns and rows of a terminal that is of use.
 const MIN_TERMINAL_SIZE: [u16; 2] = [32, 10];
@@ -32,11 +33,12 @@ const MIN_PANEL: [u16; 2] = [6, 2];
 /// The fewest rows of the panels: one with its name.
 const MIN_ROWS: u16 = MIN_PANEL[1] + 1;
 
-/// What a frame is made from, but the pictures: what is on screen, and what that was made from.
+/// What a frame is made from, but the pictures.
 #[derive(Clone, Copy)]
 pub(crate) struct TerminalFrame<'a> {
-    pub(crate) screen: &'a Screen,
-    pub(crate) sources: Sources<'a>,
+    pub(crate) app: &'a App,
+    /// Rounds timed while they are shown.
+    pub(crate) timeline: &'a Timeline,
 }
 
 /// A panel.
@@ -93,9 +95,10 @@ impl TerminalView {
 
     /// What panels show of their lattices, as a transform to dots; whether those are Braille's, and how
     /// many a panel has.
-    fn target_transform(&self, sources: &Sources<'_>) -> Option<(ViewTransform, bool, [u32; 2])> {
-        let (size, panel) = (sources.status?.lattices.size, self.panels.first()?.rect);
-        let camera = &sources.options.camera;
+    fn target_transform(&self, app: &App) -> Option<(ViewTransform, bool, [u32; 2])> {
+        let status = app.status.as_ref()?;
+        let (size, panel) = (status.lattices.size, self.panels.first()?.rect);
+        let camera = &app.options.camera;
         let transform = camera.target_transform(size, self.pixels()?);
         let is_braille = self.glyphs.is_braille(transform.scale);
         let scale = if is_braille {
@@ -108,14 +111,14 @@ impl TerminalView {
     }
 
     /// What the session should send for the panels of the last frame.
-    pub(crate) fn request(&self, sources: &Sources<'_>) -> Option<PicturePlan> {
-        let (transform, _, panel) = self.target_transform(sources)?;
-        let status = sources.status?;
+    pub(crate) fn request(&self, app: &App) -> Option<PicturePlan> {
+        let (transform, _, panel) = self.target_transform(app)?;
+        let status = app.status.as_ref()?;
         let lattices = &status.lattices;
         Some(request(
             (lattices.size, lattices.instances),
             (transform, panel),
-            sources.single_instance(),
+            app.single_instance(),
             (status.setting.switches.transfer, 0), // a byte a dot, if nothing else is asked for
             u32::MAX,                              // the terminal has no textures
         ))
@@ -129,9 +132,8 @@ impl TerminalView {
             let sentence = tr!("too small: at least {columns} × {rows} characters are needed");
             let lines = wrap(&sentence, area.width.into());
             Paragraph::new(lines.join("\n")).render(area, buffer);
-        } else if let (Some(status), Some(figures)) = (frame.sources.status, &frame.screen.figures)
-        {
-            self.paint_session(frame, status, figures, area, buffer);
+        } else if let Some(status) = &frame.app.status {
+            self.paint_session(frame, status, area, buffer);
         }
         self.depth.reduce(buffer);
     }
@@ -140,13 +142,13 @@ impl TerminalView {
         &mut self,
         frame: TerminalFrame<'_>,
         status: &Status,
-        figures: &Figures,
         area: Rect,
         buffer: &mut Buffer,
     ) {
-        let (sources, columns) = (frame.sources, usize::from(area.width) - 2);
-        let (mut lecture, (mut foot, foot_style)) =
-            (lecture(&sources, columns), foot(frame, columns));
+        let (app, columns) = (frame.app, usize::from(area.width) - 2);
+        let figures = &figures(status, &app.options, &app.drawing);
+        let (mut foot, foot_style) = foot(status, figures, app.options.timeline, columns);
+        let mut lecture = lecture(app, columns);
         lecture.truncate(usize::from(area.height) / 2 - usize::from(MIN_ROWS));
         foot.truncate(usize::from(area.height) / 3);
         let (state, state_style) = state(figures);
@@ -154,10 +156,10 @@ impl TerminalView {
         let shown = fitted(shown, columns, usize::from(area.height) / 12);
         let height = shown.len() as u16;
         let above = area.height - height - (lecture.len() + foot.len()) as u16;
-        let timeline = sources
+        let timeline = app
             .options
             .timeline
-            .then(|| Contents::of(frame, columns, [above, MIN_ROWS]));
+            .then(|| Contents::of(frame.timeline, status, columns, [above, MIN_ROWS]));
         let [top, panels, bars, line, bottom] = area.layout(&Layout::vertical([
             Length(lecture.len() as u16),
             Fill(1),
@@ -165,8 +167,8 @@ impl TerminalView {
             Length(height),
             Length(foot.len() as u16),
         ]));
-        self.panels = tile(panels, status, sources.single_instance());
-        self.paint_panels(&sources, status, buffer);
+        self.panels = tile(panels, status, app.single_instance());
+        self.paint_panels(app, status, buffer);
         paint_lines(&lecture, ink(PALETTE.accent), top, buffer);
         if let Some(timeline) = timeline {
             timeline.paint(bars, buffer);
@@ -175,8 +177,8 @@ impl TerminalView {
         let state = Rect::new(line.x, line.y, lang::columns(&state) as u16 + 2, 1);
         buffer.set_style(state, state_style);
         paint_lines(&foot, foot_style, bottom, buffer);
-        cards::paint(self, frame, panels.union(bars), buffer);
-        if let Some((urgency, sentence)) = notice(figures, sources.options.timeline) {
+        cards::paint(self, app, panels.union(bars), buffer);
+        if let Some((urgency, sentence)) = notice(figures, app.options.timeline) {
             // Whole, over what is above the figures.
             let lines = wrap(&sentence.to_string(), columns);
             let height = (lines.len() as u16).min(line.y);
@@ -190,14 +192,14 @@ impl TerminalView {
         }
     }
 
-    fn paint_panels(&self, sources: &Sources<'_>, status: &Status, buffer: &mut Buffer) {
-        let Some((transform, is_braille, _)) = self.target_transform(sources) else {
+    fn paint_panels(&self, app: &App, status: &Status, buffer: &mut Buffer) {
+        let Some((transform, is_braille, _)) = self.target_transform(app) else {
             return;
         };
         let painter = CellPainter {
             is_braille,
             has_colours: self.depth != ColourDepth::None,
-            options: sources.options,
+            options: &app.options,
             transform,
         };
         for panel in &self.panels {
@@ -257,9 +259,9 @@ fn known_figures(state: &str, figures: &Figures) -> impl Iterator<Item = String>
 }
 
 /// The lines of a lecture's step; none while a lesson covers it.
-fn lecture(sources: &Sources<'_>, columns: usize) -> Vec<String> {
-    let step = sources.drawing.lecture.as_ref();
-    let Some(step) = step.filter(|_| sources.lesson.is_none()) else {
+fn lecture(app: &App, columns: usize) -> Vec<String> {
+    let step = app.drawing.lecture.as_ref();
+    let Some(step) = step.filter(|_| app.lessons.screen().is_none()) else {
         return Vec::new();
     };
     let choices = step.choices.iter().zip(1..).map(|(choice, number)| {
@@ -337,13 +339,16 @@ pub(crate) fn paint_lines(lines: &[String], style: Style, place: Rect, buffer: &
 }
 
 /// What stands below the figures all the time: how A and B compare, or else a warning, or else keys.
-fn foot(frame: TerminalFrame<'_>, columns: usize) -> (Vec<String>, Style) {
-    let TerminalFrame { screen, sources } = frame;
+fn foot(
+    status: &Status,
+    figures: &Figures,
+    has_timeline: bool,
+    columns: usize,
+) -> (Vec<String>, Style) {
     let is_warning = |(urgency, _): &&(Urgency, Message)| *urgency == Urgency::Warning;
-    let figures = screen.figures.as_ref();
-    let warning = figures.and_then(|it| it.messages.iter().find(is_warning));
-    let text = match (&screen.comparison, warning) {
-        (Some(comparison), _) => comparison.in_short(sources.options.timeline).join(APART),
+    let warning = figures.messages.iter().find(is_warning);
+    let text = match (ComparisonTexts::of(status), warning) {
+        (Some(comparison), _) => comparison.in_short(has_timeline).join(APART),
         (None, Some((_, warning))) => warning.to_string(),
         (None, None) => return (hints(columns), ink(PALETTE.label)),
     };

@@ -1,18 +1,13 @@
 //! What the user has chosen to see, and the notices: the state that window and terminal share.
 
 use crate::actions::Chord;
-use crate::diagnosis::overlap_in_words;
-use crate::figures::figures;
-use crate::finding::{ComparisonTexts, Headline, headline};
-use crate::lab::Lab;
 use crate::picture::{LiveArea, live_area};
 use crate::{
-    Action, Chart, Drawing, EditOverlay, EmergencySave, Figures, LadderChart, Lecture,
-    LectureOptions, LecturePanel, LectureRun, LessonPage, Lessons, Notes, Population,
-    PopulationChart, RecordedTexts, RungSource, SidePanel, Timeline, Tool, ViewAction, ViewOptions,
-    say_last, theme,
+    Action, Drawing, EditOverlay, EmergencySave, Lecture, LectureOptions, LecturePanel, LectureRun,
+    Lessons, Notes, Population, SidePanel, Tool, ViewAction, ViewOptions, say_last, theme,
 };
 use lang::{Message, message, tr};
+use lesson::ExerciseProgress;
 use life::Size;
 use session::{
     NOTICE_TIME, NotSaved, Picture, PicturePlan, PictureSource, SavedSession, Session,
@@ -34,6 +29,8 @@ pub type Wake = Arc<dyn Fn() + Send + Sync>;
 pub struct App {
     /// The session; `None` while it starts.
     pub session: Option<Session>,
+    /// Its figures, as of the last [look](App::look).
+    pub status: Option<Arc<Status>>,
     /// What the person has chosen to see.
     pub options: ViewOptions,
     /// The lesson that is open.
@@ -42,15 +39,18 @@ pub struct App {
     pub lecture: Option<LectureRun>,
     /// The lectures that can be begun.
     pub lectures: Vec<Lecture>,
+    /// What is solved of the exercises, as far as this front end knows.
+    pub progress: ExerciseProgress,
     /// Saves the session and recordings where a signal ends the program.
     pub emergency_save: Arc<EmergencySave>,
     /// What is known about drawing, and the present notice.
     pub drawing: Drawing,
-    /// What a person's hand has put over the panels.
+    /// What a person's hand has put over a window's panels.
     pub edit_overlay: EditOverlay,
     /// Whether a window shows it, which can do more than a terminal.
     pub in_window: bool,
-    population: Population,
+    /// Measured while [`ViewOptions::side`] says that the graph is shown.
+    pub population: Population,
     /// When the notice goes.
     notice_until: Option<Instant>,
     /// The pictures that the session was asked for last.
@@ -70,10 +70,12 @@ impl App {
     ) -> App {
         App {
             session: None,
+            status: None,
             options,
             lessons: Lessons::new(wake),
             lecture: lecture.map(LectureRun::new),
             lectures: Vec::new(),
+            progress: ExerciseProgress::default(),
             emergency_save,
             drawing: Drawing::default(),
             edit_overlay: EditOverlay::default(),
@@ -90,6 +92,7 @@ impl App {
         session.offer_recorded_rounds();
         self.session = Some(session);
         self.requested = None;
+        self.look();
         self.show_step(0);
     }
 
@@ -114,14 +117,21 @@ impl App {
         }
     }
 
-    /// The session's figures.
-    pub fn status(&self) -> Option<Arc<Status>> {
-        self.session.as_ref().map(Session::status)
+    /// Has the session's newest figures.
+    pub fn look(&mut self) {
+        if let Some(session) = &self.session {
+            self.status = Some(session.status());
+        }
+    }
+
+    /// The one instance that is drawn, or all.
+    pub fn single_instance(&self) -> Option<usize> {
+        self.options.single_instance(self.status.as_ref()?)
     }
 
     /// The area of the live cells of the selected lattice's newest picture.
     pub fn pattern(&self) -> Option<LiveArea> {
-        let status = self.status()?;
+        let status = self.status.as_ref()?;
         let size = status.lattices.size;
         let look = |picture: &Picture, words: &[u32]| {
             let is_its = picture.region.is_some() || words.len() == size.words();
@@ -136,7 +146,7 @@ impl App {
         instance: usize,
         mut look: impl FnMut(&Picture, &[u32]) -> Option<T>,
     ) -> Option<T> {
-        let (session, status) = (self.session.as_ref()?, self.status()?);
+        let (session, status) = (self.session.as_ref()?, self.status.as_ref()?);
         let mut seen = vec![u64::MAX; status.lattices.instances];
         *seen.get_mut(instance)? = 0;
         let mut found = None;
@@ -164,34 +174,16 @@ impl App {
         }
     }
 
-    /// What the screen is made from, as of this status and with these timed rounds.
-    pub fn sources<'a>(
-        &'a self,
-        status: Option<&'a Status>,
-        timeline: &'a Timeline,
-    ) -> Sources<'a> {
-        Sources {
-            status,
-            options: &self.options,
-            drawing: &self.drawing,
-            population: &self.population,
-            timeline,
-            lesson: self.lessons.screen(),
-            lectures: &self.lectures,
-            edit_overlay: self.in_window.then_some(&self.edit_overlay),
-        }
-    }
-
     /// Takes over what is newer, of what is shown; waits for nothing.
-    pub fn update(&mut self, status: Option<&Status>) {
-        let Some(session) = &mut self.session else {
+    pub fn update(&mut self) {
+        let (Some(session), Some(status)) = (&self.session, &self.status) else {
             return;
         };
-        if let (Some(SidePanel::Population), Some(status)) = (self.options.side, status) {
+        if self.options.side == Some(SidePanel::Population) {
             self.population.update(session, status, &self.options);
         }
         self.lessons.update();
-        if let (Some(lecture), Some(status)) = (&mut self.lecture, status) {
+        if let Some(lecture) = &mut self.lecture {
             lecture.update(status, session);
         }
         self.drawing.lecture = self.lecture.as_ref().and_then(LectureRun::screen);
@@ -235,7 +227,8 @@ impl App {
     /// Whether the lattices are of another size or number than at the last look. The camera follows, and
     /// what the session was asked for last no longer counts.
     pub fn notice_other_grid(&mut self) -> bool {
-        let Some(status) = self.status() else {
+        self.look();
+        let Some(status) = &self.status else {
             return false;
         };
         let now = (status.lattices.size, status.lattices.instances);
@@ -250,10 +243,9 @@ impl App {
     /// Does what a person asked for, or says why it is impossible. What only the front end can do is given
     /// back to it.
     pub fn act(&mut self, action: impl Into<Action>) -> Option<Action> {
-        let (action, status) = (action.into(), self.status());
-        let no_rounds = Timeline::default(); // nothing is impossible for want of them
-        let refused = action.refused(&self.sources(status.as_deref(), &no_rounds));
-        if let Some(why) = refused {
+        let action = action.into();
+        self.look();
+        if let Some(why) = action.refused(self) {
             self.show_notice(why);
             return None;
         }
@@ -338,7 +330,10 @@ impl App {
 
     /// Times blocks or not; the timeline is where that shows.
     fn toggle_block_timestamps(&mut self) {
-        let is_on = self.status().is_some_and(|it| it.lab.block_timestamps);
+        let is_on = self
+            .status
+            .as_ref()
+            .is_some_and(|it| it.lab.block_timestamps);
         if self.options.timeline || !is_on {
             self.send(SessionAction::ToggleBlockTimestamps);
         }
@@ -380,7 +375,7 @@ impl App {
         if self.options.side != Some(SidePanel::Ladder) {
             self.toggle_side(SidePanel::Ladder);
         }
-        let status = self.status().filter(|_| !is_shown);
+        let status = self.status.as_ref().filter(|_| !is_shown);
         self.options.source = status.map(|status| status.setting.kernel.index());
     }
 
@@ -491,7 +486,7 @@ impl App {
             self.show_notice(saved);
             let ended = self.lecture.as_ref().filter(|it| !it.has_step(true));
             if let Some(page) = ended.map(LectureRun::summary) {
-                self.with_lessons(|lessons, _| lessons.show_summary(page));
+                self.with_lessons(|lessons, _| lessons.show_page(Box::new(page)));
             }
         }
     }
@@ -538,105 +533,6 @@ pub fn check_open_files() -> Result<(), String> {
             count = NEEDED_FILES
         )),
         _ => Ok(()),
-    }
-}
-
-// All that is on screen at one moment, as data: what a painter needs beside the pictures of
-// lattices, whether it paints a window or a terminal.
-
-/// What is on screen, in sections; a section that is not shown is `None`. Painters decide where
-/// each stands.
-///
-/// It has no rectangles, no cells, and no text for each bar of the timeline: what a bar is, is asked
-/// of the [`Chart`] when someone points at it.
-#[derive(Debug, Default)]
-pub struct Screen {
-    /// Figures and sentences; `None` while the session starts.
-    pub figures: Option<Figures>,
-    /// What the last change did, or how A and B compare.
-    pub finding: Option<Headline>,
-    /// Where recorded rounds come from, if they are shown.
-    pub recorded: Option<RecordedTexts>,
-    /// The names of A and B and what is known of them, while they are compared.
-    pub comparison: Option<ComparisonTexts>,
-    /// How much of the round that the timeline draws overlaps, in words, while the timeline is shown.
-    pub overlap: Option<String>,
-    /// The newest timed round, while the timeline is shown.
-    pub round: Option<Arc<Chart>>,
-    /// The round before the last change, on the same axis, while its effect is shown.
-    pub round_before: Option<Arc<Chart>>,
-    /// The switches and the calls that they make, while they are shown.
-    pub lab: Option<Lab>,
-    /// Every kernel's speed, while the ladder is shown.
-    pub ladder: Option<LadderChart>,
-    /// The source of one of them, while that is shown instead.
-    pub source: Option<RungSource>,
-    /// Live cells over time, while the graph is shown.
-    pub population: Option<PopulationChart>,
-}
-
-impl Screen {
-    /// The screen of these sources.
-    pub fn of(sources: Sources<'_>) -> Screen {
-        let Sources {
-            status: Some(status),
-            options,
-            ..
-        } = sources
-        else {
-            return Screen::default();
-        };
-        let compared = status.lab.comparison.as_ref();
-        let timeline = Some(sources.timeline).filter(|_| options.timeline);
-        // While A and B are compared it is not measured.
-        let judged = timeline.filter(|_| compared.is_none());
-        let overlap = judged.map(|it| overlap_in_words(it.diagnosis.as_ref(), status));
-        let beside = |panel| Some(status).filter(|_| options.side == Some(panel));
-        let kernel = options.shown_source();
-        let kernel = kernel.and_then(|at| status.setting.kernels().nth(at));
-        Screen {
-            figures: Some(figures(status, options, sources.drawing)),
-            finding: headline(status),
-            recorded: RecordedTexts::of(status),
-            comparison: compared.map(|both| ComparisonTexts::of(both, status.setting.kernel)),
-            overlap,
-            round: timeline.and_then(|it| it.chart.clone()),
-            round_before: timeline.and_then(|it| it.before.clone()),
-            lab: beside(SidePanel::Lab).map(Lab::of),
-            ladder: beside(SidePanel::Ladder).map(LadderChart::of),
-            source: kernel.map(RungSource::of),
-            population: beside(SidePanel::Population)
-                .map(|status| PopulationChart::of(sources.population, status)),
-        }
-    }
-}
-
-/// What a screen is made from. Painters also ask it what only decides about their layout.
-#[derive(Clone, Copy)]
-pub struct Sources<'a> {
-    /// The session's figures; `None` while it starts.
-    pub status: Option<&'a Status>,
-    /// What the person has chosen to see.
-    pub options: &'a ViewOptions,
-    /// What is known about drawing itself, and the present notice.
-    pub drawing: &'a Drawing,
-    /// Measured while [`ViewOptions::side`] says that the graph is shown.
-    pub population: &'a Population,
-    /// Rounds timed while [`ViewOptions::timeline`] says that they are shown.
-    pub timeline: &'a Timeline,
-    /// Shown instead of the HUD, if there is one.
-    pub lesson: Option<&'a LessonPage>,
-    /// The lectures that can be begun.
-    pub lectures: &'a [Lecture],
-    /// What a person's hand has put over a window's panels; a terminal has no such thing, and no menu, no
-    /// toolbar and no minimaps.
-    pub edit_overlay: Option<&'a EditOverlay>,
-}
-
-impl Sources<'_> {
-    /// The one instance that is drawn, or all.
-    pub fn single_instance(&self) -> Option<usize> {
-        self.options.single_instance(self.status?)
     }
 }
 

@@ -225,7 +225,7 @@ impl CodeEditor {
 
     /// Sentences about what is wrong, about a right kernel, or how fast a right round is that runs: what is
     /// predicted of it is no secret any more then.
-    pub fn sentences(&self, status: Option<&Status>) -> Vec<String> {
+    pub fn sentences(&self, status: &Status) -> Vec<String> {
         let Some(findings) = &self.findings else {
             return Vec::new();
         };
@@ -236,9 +236,9 @@ impl CodeEditor {
             let why = tr!("Saved, '{command}' looks for races, times it, and counts it as solved");
             sentences.push(why);
         }
-        let runs = |status: &&Status| self.runs(status) == Some(true);
-        let predicted = findings.predicted.zip(status.filter(runs));
-        let predicted = predicted.map(|(it, status)| it.in_words(status));
+        let runs = self.runs(status) == Some(true);
+        let predicted = findings.predicted.filter(|_| runs);
+        let predicted = predicted.map(|it| it.in_words(status));
         sentences.extend(predicted.into_iter().flatten());
         sentences
     }
@@ -293,6 +293,7 @@ mod tests {
         let mut kernels = EXERCISES.iter();
         let tile = kernels.find(|it| Code::of_exercise(it) == Code::Kernel);
         let tile = tile.unwrap();
+        let status = crate::fixtures::status(4, life::Size::new(64, 64).unwrap());
         let mut editor = CodeEditor::start(tile);
         for (text, summary, said) in [
             ("\n// from: 12_none\n", "1 fault", "12_none"),
@@ -308,7 +309,7 @@ mod tests {
             editor.take_findings(&text, Some(findings));
             assert!(!editor.is_right());
             assert_eq!(editor.summary(), Some(summary));
-            assert!(editor.sentences(None)[0].contains(said), "{said}");
+            assert!(editor.sentences(&status)[0].contains(said), "{said}");
         }
     }
 
@@ -318,13 +319,13 @@ mod tests {
         let mut editor = CodeEditor::default();
         editor.edit("for i in 0..N { advance(i, 0); download(i, 0); }");
         checked(&mut editor, &context(4, None, None));
-        assert!(editor.sentences(Some(&status)).is_empty(), "no times");
+        assert!(editor.sentences(&status).is_empty(), "no times");
         let times = Some(OpTimes::EQUAL);
         let before = RoundContext::of(&status, times, &editor.text);
         checked(&mut editor, &before);
         let predicted =
             "Predicted from the times of ops alone, against breadth-first: 1.59× slower";
-        assert!(editor.sentences(Some(&status)).is_empty(), "not yet run");
+        assert!(editor.sentences(&status).is_empty(), "not yet run");
         // It runs now: what was predicted stays, though nothing is predicted any more.
         let own = session::OwnRound::new(editor.text.clone(), 4);
         status.setting.own_round = Some(Arc::new(own));
@@ -340,15 +341,12 @@ mod tests {
         assert_eq!(running.before, None);
         checked(&mut editor, &running);
         let measured = "Measured: 2.00× slower ± 0.05";
-        assert_eq!(editor.sentences(Some(&status)), [predicted, measured]);
+        assert_eq!(editor.sentences(&status), [predicted, measured]);
         // A change of a switch has an effect of its own.
         status.lab.last_effect.as_mut().unwrap().what = "blocks of 8x8".into();
-        assert_eq!(editor.sentences(Some(&status)), [predicted]);
+        assert_eq!(editor.sentences(&status), [predicted]);
         editor.edit("for i in 0..N { advance(i, i); download(i, i); }");
-        assert!(
-            editor.sentences(Some(&status)).is_empty(),
-            "of another text"
-        );
+        assert!(editor.sentences(&status).is_empty(), "of another text");
     }
 
     #[test]

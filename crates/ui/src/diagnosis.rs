@@ -617,8 +617,14 @@ pub fn round_time(status: &Status) -> Option<String> {
     Some(tr!("time per round: {} (median)", time_us(us)))
 }
 
-/// How much of a round overlaps, or why nothing does, in a sentence.
-pub fn overlap_in_words(diagnosis: Option<&Diagnosis>, status: &Status) -> String {
+/// How much of a round overlaps, or why nothing does, in a sentence; `None` while A and B are compared, when
+/// it is not measured.
+pub fn overlap_in_words(diagnosis: Option<&Diagnosis>, status: &Status) -> Option<String> {
+    let is_measured = status.lab.comparison.is_none();
+    is_measured.then(|| in_words(diagnosis, status))
+}
+
+fn in_words(diagnosis: Option<&Diagnosis>, status: &Status) -> String {
     let Some(round) = diagnosis else {
         return match status.lab.recording {
             None => tr!("overlap: measuring …").into(),

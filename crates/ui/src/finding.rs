@@ -119,9 +119,10 @@ pub struct ComparisonTexts {
 }
 
 impl ComparisonTexts {
-    /// Of this comparison, whose instances this kernel steps.
-    pub fn of(comparison: &AbComparison, kernel: &Kernel) -> ComparisonTexts {
-        let settings = settings(comparison, kernel);
+    /// Of a session; `None` if it compares nothing.
+    pub fn of(status: &Status) -> Option<ComparisonTexts> {
+        let comparison = status.lab.comparison.as_ref()?;
+        let settings = settings(comparison, status.setting.kernel);
         let digits = comparison.finding.map_or(2, |finding| finding.digits());
         let side = |side: Side| SideTexts {
             side,
@@ -142,13 +143,13 @@ impl ComparisonTexts {
             let text = tr!("{} {verb} · generation {}", count, generation);
             (cells == 0, text)
         };
-        ComparisonTexts {
+        Some(ComparisonTexts {
             sides: Side::ALL.map(side),
             factor: factor(comparison),
             cells: comparison.differing.map(cells),
             is_of_equals: comparison.is_of_equals(),
             is_recorded: matches!(comparison.source, RecordedOn(_)),
-        }
+        })
     }
 
     /// One short line per fact, for the terminal. `has_finding` leaves out the factor, which the

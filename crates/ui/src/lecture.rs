@@ -514,7 +514,7 @@ mod tests {
         assert_eq!(lecture.at, at);
         let wanted = lecture.step().setup_where(true);
         until(|| {
-            let status = app.status().unwrap();
+            let status = app.session.as_ref().unwrap().status();
             let (lattices, setting) = (&status.lattices, &status.setting);
             status.lab.comparison.is_none()
                 && (lattices.instances, lattices.size, lattices.rule)
@@ -541,7 +541,8 @@ mod tests {
         app.send(SessionAction::SetInstances(3));
         app.send(SessionAction::CycleSwitch(Switch::HostMemory));
         app.send(SessionAction::ToggleComparison);
-        until(|| app.status().unwrap().lab.comparison.is_some());
+        let session = app.session.as_ref().unwrap();
+        until(|| session.status().lab.comparison.is_some());
         app.turn_page(false);
         reaches(&app, 0);
         // Faster than any status: the lesson opens over its setting.
@@ -562,7 +563,7 @@ mod tests {
         }
         app.turn_page(true);
         reaches(&app, 3);
-        let size = app.status().unwrap().lattices.size;
+        let size = app.session.as_ref().unwrap().status().lattices.size;
         assert_eq!(size, Size::new(128, 96).unwrap(), "that of a CPU");
         assert_eq!(number(&app), None);
         app.turn_page(false);

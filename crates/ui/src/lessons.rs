@@ -122,9 +122,9 @@ impl Lessons {
         self.state = Open(Box::new(OpenLesson::new(lesson, &session.status())));
     }
 
-    /// Shows the page that closes a lecture.
-    pub(crate) fn show_summary(&mut self, page: LessonPage) {
-        self.state = Summary(Box::new(page));
+    /// Shows a page that nothing is measured for.
+    pub fn show_page(&mut self, page: Box<LessonPage>) {
+        self.state = Summary(page);
     }
 
     /// Shows the speed-up curve in the last step of its lesson. It is measured now, unless that lesson

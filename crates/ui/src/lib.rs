@@ -4,7 +4,7 @@
 //! that draws is stuck ([`EmergencySave`]). And what is on screen, as data: figures, charts in
 //! nanoseconds, the lesson's page, the camera.
 //!
-//! Both paint the same [`Screen`]. Nothing here depends on a font, a graphics API or a terminal; a
+//! Both paint the same figures, charts and pages. Nothing here depends on a font, a graphics API or a terminal; a
 //! camera needs only the size of its panel in pixels.
 
 pub mod actions;

@@ -1,7 +1,9 @@
 //! Programs line by line: the CUDA C++ of a rung, with what changed from the rung that it is compared with, and
 //! the programs of a lesson side by side.
 
+use crate::ViewOptions;
 use engine::Kernel;
+use session::Status;
 use similar::{Algorithm, ChangeTag, TextDiff};
 
 /// What became of a line since the program that it is compared with.
@@ -56,6 +58,12 @@ pub struct RungSource {
 }
 
 impl RungSource {
+    /// The source that is shown in the ladder's place, if one is.
+    pub fn shown(options: &ViewOptions, status: &Status) -> Option<RungSource> {
+        let kernel = status.setting.kernels().nth(options.shown_source()?)?;
+        Some(RungSource::of(kernel))
+    }
+
     /// The source of this kernel.
     pub fn of(kernel: &'static Kernel) -> RungSource {
         let [head, code] = kernel.code();

@@ -20,11 +20,33 @@ use test_support::compare_with_stored;
 /// What is said depends on this.
 struct State {
     status: Status,
-    options: ViewOptions,
-    drawing: Drawing,
-    edit_overlay: EditOverlay,
-    population: Population,
+    app: App,
     round: TimedRound,
+}
+
+/// What is on screen.
+#[derive(Debug)]
+#[expect(dead_code, reason = "all of it is stored")]
+struct Screen {
+    figures: Option<Figures>,
+    finding: Option<finding::Headline>,
+    recorded: Option<RecordedTexts>,
+    comparison: Option<finding::ComparisonTexts>,
+    overlap: Option<String>,
+    round: Option<()>,
+    round_before: Option<()>,
+    lab: Option<lab::Lab>,
+    ladder: Option<LadderChart>,
+    source: Option<()>,
+    population: Option<PopulationChart>,
+}
+
+/// A window's, without a session.
+fn app() -> App {
+    let options = ViewOptions::default();
+    let mut app = App::new(options, None, Arc::new(|| {}), Arc::default());
+    app.in_window = true;
+    app
 }
 
 impl State {
@@ -33,10 +55,7 @@ impl State {
         status.engine.devices[0].name = DEVICE.into();
         State {
             status,
-            options: ViewOptions::default(),
-            drawing: Drawing::default(),
-            edit_overlay: EditOverlay::default(),
-            population: Population::default(),
+            app: app(),
             round: timed_round(2),
         }
     }
@@ -94,29 +113,18 @@ impl State {
     fn said(&mut self) -> String {
         let mut timeline = Timeline::default();
         timeline.update(&Timed(self.round.clone(), None));
-        timeline.judge(&self.status, &self.drawing);
-        self.options.timeline = true;
-        let status = &self.status;
-        let sources = Sources {
-            status: Some(status),
-            options: &self.options,
-            drawing: &self.drawing,
-            population: &self.population,
-            timeline: &timeline,
-            lesson: None,
-            lectures: &[],
-            edit_overlay: Some(&self.edit_overlay),
-        };
-        let starting = Sources {
-            status: None,
-            edit_overlay: None,
-            ..sources
-        };
+        timeline.judge(&self.status, &self.app.drawing);
+        let (status, judged) = (&self.status, timeline.diagnosis.as_ref());
+        self.app.status = Some(Arc::new(status.clone()));
+        let mut starting = app();
+        starting.options.clone_from(&self.app.options);
+        starting.drawing.clone_from(&self.app.drawing);
+        starting.in_window = false;
         let rows = TABLE.iter().map(|row| {
-            let says = [sources, starting].map(|it| {
+            let says = [&self.app, &starting].map(|it| {
                 let action = row.action;
-                let why = action.refused(&it).or(action.unavailable(&it));
-                (row.is_on(&it), row.position_in_words(&it), why)
+                let why = action.refused(it).or(action.unavailable(it));
+                (row.is_on(it), row.position_in_words(it), why)
             });
             format!("{} | {} | {says:?}", row.keys(), row.help())
         });
@@ -133,23 +141,31 @@ impl State {
         let fields: String = fields.collect();
         let ladder = LadderChart::of(status);
         let tips: Vec<_> = ladder.rungs.iter().map(ladder::Rung::tip).collect();
-        let mut population = PopulationChart::of(&self.population, status);
+        let mut population = PopulationChart::of(&self.app.population, status);
         population.samples.clear();
-        let shown = Screen::of(sources);
-        let source = shown.source.as_ref().map(|source| &source.lines);
+        let source = RungSource::shown(&self.app.options, status);
+        let source = source.map(|source| source.lines);
         let source = format!("{source:#?}");
         let mut lab = lab::Lab::of(status);
         let positions = lab.switches.iter_mut().flat_map(|row| &mut row.positions);
         positions.for_each(|it| it.switches = Switches::DEFAULT); // its label says the one that matters
         let screen = Screen {
+            figures: Some(figures::figures(
+                status,
+                &self.app.options,
+                &self.app.drawing,
+            )),
+            finding: finding::headline(status),
+            recorded: RecordedTexts::of(status),
+            comparison: finding::ComparisonTexts::of(status),
+            overlap: diagnosis::overlap_in_words(judged, status),
             round: None,
+            round_before: None,
             lab: Some(lab),
             ladder: Some(ladder),
             population: Some(population),
             source: None,
-            ..shown
         };
-        let judged = timeline.diagnosis.as_ref();
         let kernel = status.setting.kernel;
         let causes = judged.map_or(Vec::new(), Diagnosis::causes).into_iter();
         let causes = causes.map(|it| judged.unwrap().evidence(it, kernel));
@@ -216,9 +232,9 @@ const STATES: &[Named] = &[
     ("ended", |it| it.status.failed = Some("it failed".into())),
     ("one lattice", |it| it.status.lattices.instances = 1),
     ("all is shown", |it| {
-        it.drawing.fullscreen = true;
-        it.drawing.lecture = Some(lecture_screen());
-        it.options = ViewOptions {
+        it.app.drawing.fullscreen = true;
+        it.app.drawing.lecture = Some(lecture_screen());
+        it.app.options = ViewOptions {
             hides_minimap: true,
             theme: 1,
             colour_by: ColourBy::Age,
@@ -230,13 +246,13 @@ const STATES: &[Named] = &[
             population_of_all: true,
             ..ViewOptions::default()
         };
-        it.edit_overlay.tool = Tool::Pencil;
+        it.app.edit_overlay.tool = Tool::Pencil;
     }),
     ("the lab, an area", |it| {
-        it.options.side = Some(SidePanel::Lab);
-        it.options.colour_by = ColourBy::History;
-        it.edit_overlay.tool = Tool::Selection;
-        it.edit_overlay.ghost = Some(Ghost {
+        it.app.options.side = Some(SidePanel::Lab);
+        it.app.options.colour_by = ColourBy::History;
+        it.app.edit_overlay.tool = Tool::Selection;
+        it.app.edit_overlay.ghost = Some(Ghost {
             pattern: life::Lattice::new(size(2, 2)).into(),
             at: None,
         });
@@ -249,14 +265,16 @@ const STATES: &[Named] = &[
     ("counted", |it| {
         it.status.panels.settled = [Some(Settled::Repeats(60)), Some(Settled::Dead)].into();
         it.status.setting.time.stop_when_still = StopWhenStill::All;
-        it.population
-            .update(&Timed(timed_round(1), None), &it.status, &it.options);
+        it.app
+            .population
+            .update(&Timed(timed_round(1), None), &it.status, &it.app.options);
     }),
     ("counted together", |it| {
-        it.options.population_of_all = true;
-        it.options.side = Some(SidePanel::Population);
-        it.population
-            .update(&Timed(timed_round(1), None), &it.status, &it.options);
+        it.app.options.population_of_all = true;
+        it.app.options.side = Some(SidePanel::Population);
+        it.app
+            .population
+            .update(&Timed(timed_round(1), None), &it.status, &it.app.options);
     }),
     ("as fast as can be, with another kernel", |it| {
         it.status.setting.pace = Pace::Maximum;
@@ -300,7 +318,7 @@ const STATES: &[Named] = &[
     }),
     ("views", |it| {
         it.status.setting.transfer = Transfer::View;
-        it.options.colour_by = ColourBy::Age;
+        it.app.options.colour_by = ColourBy::Age;
     }),
     ("cells", |it| it.status.setting.transfer = Transfer::Cells),
     ("an own round", |it| it.own_round(2)),
@@ -442,11 +460,8 @@ fn keys_and_steps_of_a_lecture_are_those_that_are_stored() {
     let folder = tempfile::tempdir().unwrap();
     let lecture = lecture_options(folder.path());
     let setup = lecture.lecture.steps[0].setup.clone();
-    let app = |lecture| {
-        let options = ViewOptions::default();
-        App::new(options, lecture, Arc::new(|| {}), Arc::default())
-    };
-    let mut step = app(Some(lecture));
+    let mut step = app();
+    step.lecture = Some(LectureRun::new(lecture));
     step.start(Session::start(setup, || {}).unwrap());
     let names = TABLE.iter().flat_map(|row| row.chords());
     let digits = ('1'..='9').filter_map(|digit| Chord::named(&digit.to_string()));
@@ -467,14 +482,15 @@ fn keys_and_steps_of_a_lecture_are_those_that_are_stored() {
         };
         chords.iter().map(ask).collect::<Vec<_>>()
     };
-    let [closed, at_step] = [&app(None), &step].map(asks);
+    let [closed, at_step] = [&app(), &step].map(asks);
     step.with_lessons(|lessons, session| lessons.open(session, 0));
     let on_page = asks(&step);
     step.with_lessons(Lessons::close);
     let mut said = String::new();
     for forward in [true, true, true, false] {
         step.predict(1);
-        step.update(step.status().as_deref());
+        step.look();
+        step.update();
         said += &format!("{:#?}\n{:?}\n", step.drawing.lecture, step.lessons.answer());
         step.turn_page(forward);
     }

@@ -8,14 +8,13 @@ use std::time::{Duration, Instant};
 
 use crate::background::then;
 use crate::handler::{Handler, frame_of};
+use crate::view::ViewError;
 use crate::view::picture_file::Image;
 use crate::view::recording::{Recorder, frames};
-use crate::view::{Frame, ViewError};
 
 use lang::{message, tr};
 use life::dated_stem;
-use session::Status;
-use ui::{Drawing, EmergencySave, Sources, say_last};
+use ui::{EmergencySave, say_last};
 
 /// The least time between two pictures of a recording.
 const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(40);
@@ -33,12 +32,12 @@ impl Handler {
     }
 
     /// Takes the frame that was just presented into the recording, if one is due.
-    pub(super) fn record(&mut self, status: Option<&Status>) {
+    pub(super) fn record(&mut self) {
         let now = Instant::now();
-        if status.is_none() || self.recording.as_ref().is_none_or(|of| of.next > now) {
+        if self.app.status.is_none() || self.recording.as_ref().is_none_or(|of| of.next > now) {
             return;
         }
-        let taken = self.picture_of_now(status, self.app.options.single);
+        let taken = self.picture_of_now(self.app.options.single);
         let (Some(recording), emergency_save) = (&mut self.recording, &self.app.emergency_save)
         else {
             return;
@@ -127,39 +126,24 @@ impl Handler {
     }
 
     /// The picture of what the window shows, or of the selected panel alone.
-    pub(super) fn picture_of_now(
-        &mut self,
-        status: Option<&Status>,
-        panel: bool,
-    ) -> Result<Image, ViewError> {
+    pub(super) fn picture_of_now(&mut self, panel: bool) -> Result<Image, ViewError> {
         let Some(screen) = &mut self.surface else {
             return Err(ViewError::Refused(message!(
                 "no window to take a picture of"
             )));
         };
-        let drawing = Drawing {
-            notice: None,
-            recording: None,
-            ..self.app.drawing.clone()
-        };
-        let frame = frame_of(
-            &self.app,
-            status,
-            &self.timeline,
-            self.editor.shown(),
-            screen,
-        );
-        let sources = Sources {
-            drawing: &drawing,
-            ..frame.sources
-        };
-        let frame = Frame { sources, ..frame };
-        let shown = status.zip(frame.layout()).filter(|_| panel);
-        let place = shown.map(|(status, (layout, _))| {
-            let alone = frame.sources.single_instance().map(|_| 0);
+        // What only the person at the window is told of.
+        let drawing = &mut self.app.drawing;
+        let told = (drawing.notice.take(), drawing.recording.take());
+        let frame = frame_of(&self.app, &self.timeline, &self.editor, screen);
+        let shown = self.app.status.as_ref().filter(|_| panel);
+        let place = shown.zip(frame.layout()).map(|(status, (layout, _))| {
+            let alone = self.app.single_instance().map(|_| 0);
             layout.tiling.rect(alone.unwrap_or(status.panels.selected))
         });
-        let image = screen.picture(&frame)?;
+        let image = screen.picture(&frame);
+        (self.app.drawing.notice, self.app.drawing.recording) = told;
+        let image = image?;
         Ok(match place {
             Some(place) => image.cut(place),
             None => image,

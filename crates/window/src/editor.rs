@@ -56,16 +56,13 @@ pub(super) struct Editor {
     asked: Option<Arc<StoredKernel>>,
     /// The texts that the session has of this, to be saved with it.
     drafts: Drafts,
-    /// What is solved of the exercises, as far as this window knows.
-    pub progress: ExerciseProgress,
     /// What the session says of the round that it is to run, once it does.
     answer: Option<Receiver<Result<Arc<OwnRound>, OwnRoundError>>>,
 }
 
 impl Editor {
-    /// With the usual round and kernel, and what was solved of the exercises.
+    /// With the usual round and kernel.
     pub(super) fn new() -> Editor {
-        let progress = ExerciseProgress::path().map(|path| ExerciseProgress::read(&path));
         Editor {
             code: Round,
             round: CodeEditor::default(),
@@ -77,7 +74,6 @@ impl Editor {
             check: None,
             asked: None,
             drafts: Drafts::default(),
-            progress: progress.and_then(Result::ok).unwrap_or_default(),
             answer: None,
         }
     }
@@ -362,11 +358,11 @@ impl Handler {
     }
 
     /// Has the round checked where it is new, or something else that counts; one check goes on at a time.
-    pub(super) fn check_round(&mut self, status: Option<&Status>) {
+    pub(super) fn check_round(&mut self) {
         let is_shown = self.app.options.side == Some(SidePanel::Editor);
         let is_shown = is_shown && self.editor.code == Round;
         let is_checking = self.editor.round.is_checking;
-        let Some(status) = status.filter(|_| is_shown && !is_checking) else {
+        let Some(status) = &self.status().filter(|_| is_shown && !is_checking) else {
             return;
         };
         self.take_times(status);
@@ -433,9 +429,9 @@ impl Handler {
         exercise: &'static Exercise,
         note: fn(&mut ExerciseProgress, &Exercise),
     ) {
-        let before = self.editor.progress.clone();
-        note(&mut self.editor.progress, exercise);
-        let path = ExerciseProgress::path().filter(|_| self.editor.progress != before);
+        let before = self.app.progress.clone();
+        note(&mut self.app.progress, exercise);
+        let path = ExerciseProgress::path().filter(|_| self.app.progress != before);
         let Some(path) = path else { return };
         let update = move || ExerciseProgress::update(&path, |progress| note(progress, exercise));
         self.run_in_background(move || match update() {

@@ -28,12 +28,13 @@ use crate::view::{
 };
 use crate::{LoopEvent, WindowError, WindowOptions, startup};
 use lang::{Message, message, tr};
+use lesson::ExerciseProgress;
 use session::{Session, SessionAction, Status};
 use ui::actions::Setting;
 use ui::pacing::{FrameRate, Pacer};
 use ui::theme::theme;
 use ui::{
-    Action, App, CodeEditor, Drawing, EmergencySave, InterfaceScale, Lessons, Screen, SidePanel,
+    Action, App, CodeEditor, Drawing, EmergencySave, InterfaceScale, Lessons, SidePanel,
     ViewAction, Wake,
 };
 
@@ -62,16 +63,14 @@ fn fitting(monitor: Option<[f64; 2]>) -> [f64; 2] {
 /// What a frame is made from.
 pub(super) fn frame_of<'a>(
     app: &'a App,
-    status: Option<&'a Status>,
     timeline: &'a TimelineView,
-    editor: &'a CodeEditor,
+    editor: &'a Editor,
     surface: &WindowSurface,
 ) -> Frame<'a> {
     Frame {
-        screen: Screen::default(),
-        sources: app.sources(status, &timeline.timeline),
+        app,
         timeline,
-        editor,
+        editor: editor.shown(),
         pixels: surface.pixels(),
         scale: surface.window().scale_factor() as f32,
     }
@@ -127,6 +126,8 @@ impl Handler {
         let mut app = App::new(view, lecture, wake.clone(), emergency_save);
         app.in_window = true;
         app.lectures = options.lectures.clone();
+        let progress = ExerciseProgress::path().map(|path| ExerciseProgress::read(&path));
+        app.progress = progress.and_then(Result::ok).unwrap_or_default();
         let editor = Editor::new();
         Handler {
             app,
@@ -226,18 +227,13 @@ impl Handler {
     }
 
     pub(super) fn status(&self) -> Option<Arc<Status>> {
-        self.app.status()
+        self.app.status.clone()
     }
 
     /// The frame as it is now, if there is a window.
-    pub(super) fn frame<'a>(&'a self, status: Option<&'a Status>) -> Option<Frame<'a>> {
-        Some(frame_of(
-            &self.app,
-            status,
-            &self.timeline,
-            self.editor.shown(),
-            self.surface.as_ref()?,
-        ))
+    pub(super) fn frame(&self) -> Option<Frame<'_>> {
+        let screen = self.surface.as_ref()?;
+        Some(frame_of(&self.app, &self.timeline, &self.editor, screen))
     }
 
     /// Does what a person asked for by a widget.
@@ -263,7 +259,7 @@ impl Handler {
                 self.hover();
             }
             Exercise(index) => self.start_exercise(&lesson::EXERCISES[index]),
-            NextExercise => match self.editor.progress.next() {
+            NextExercise => match self.app.progress.next() {
                 Some(exercise) => self.start_exercise(exercise),
                 None => self.show_notice(message!("every exercise is solved")),
             },
@@ -332,14 +328,15 @@ impl Handler {
             self.pacer.request_frame_at(now + Duration::from_secs(1)); // its clock goes on
         }
         self.notice_other_grid();
-        let status = self.status();
-        self.check_round(status.as_deref());
+        self.check_round();
         self.keep_drafts();
-        self.request_view(status.as_deref());
-        self.app.update(status.as_deref());
-        if let (true, Some(session), Some(status)) =
-            (self.app.options.timeline, &self.app.session, &status)
-        {
+        self.request_view();
+        self.app.update();
+        if let (true, Some(session), Some(status)) = (
+            self.app.options.timeline,
+            &self.app.session,
+            &self.app.status,
+        ) {
             self.timeline.update(session);
             self.timeline.timeline.judge(status, &self.app.drawing);
         }
@@ -349,24 +346,16 @@ impl Handler {
         let Some(screen) = &mut self.surface else {
             return;
         };
-        let frame = frame_of(
-            &self.app,
-            status.as_deref(),
-            &self.timeline,
-            self.editor.shown(),
-            screen,
-        );
-        let session = self.app.session.as_ref();
-        let pictures = session.map(|session| session as &dyn session::PictureSource);
-        match screen.present(&frame, &mut self.dialogs, pictures) {
+        let frame = frame_of(&self.app, &self.timeline, &self.editor, screen);
+        match screen.present(&frame, &mut self.dialogs) {
             Ok(Some(drawn)) => {
                 let scene = &screen.scene;
                 let requests = take_requests(scene.context());
                 self.app
                     .edit_overlay
                     .settle(|instance| scene.shown_edit(instance));
-                self.record(status.as_deref());
-                self.presented(event_loop, now, status.as_deref());
+                self.record();
+                self.presented(event_loop, now);
                 // It says [`Duration::MAX`] where nothing will change by itself.
                 if drawn.again < Duration::from_secs(3600) {
                     self.pacer.request_frame_at(now + drawn.again);
@@ -381,14 +370,14 @@ impl Handler {
     }
 
     /// A frame that was begun at `began` has been presented.
-    fn presented(&mut self, event_loop: &ActiveEventLoop, began: Instant, status: Option<&Status>) {
+    fn presented(&mut self, event_loop: &ActiveEventLoop, began: Instant) {
         let now = Instant::now();
         self.pacer.frame_drawn(began);
         self.rate.count(now);
         self.losses = 0;
         self.presented += 1;
         tracing::trace!("frame {} presented", self.presented);
-        if let Some(status) = status {
+        if let Some(status) = &self.app.status {
             if let Some(announce) = self.options.announce.take() {
                 announce(status, &self.app.drawing);
             }
@@ -425,9 +414,9 @@ impl Handler {
     }
 
     /// Tells the session what is drawn, where that has changed.
-    fn request_view(&mut self, status: Option<&Status>) {
+    fn request_view(&mut self) {
         let request = self.surface.as_ref().and_then(|surface| {
-            let frame = self.frame(status)?;
+            let frame = self.frame()?;
             frame.request(surface.scene.max_side)
         });
         if let Some(request) = request {
@@ -499,11 +488,7 @@ impl Handler {
             ToggleLecture => self.toggle_lessons(0),
             ToggleLessons => self.toggle_lessons(self.app.lectures.len() + self.app.lessons.last),
             ToggleHelp => self.dialogs.toggle(Dialog::Help(Picker::default())),
-            ToggleCommands => {
-                let solved = self.editor.progress.clone();
-                let commands = Dialog::Commands(Picker::default(), solved);
-                self.dialogs.toggle(commands);
-            }
+            ToggleCommands => self.dialogs.toggle(Dialog::Commands(Picker::default())),
             ToggleMenu => self.dialogs.toggle(Dialog::Menu(Picker::default())),
             EnlargeInterface => self.resize_interface(1),
             ReduceInterface => self.resize_interface(-1),
@@ -521,8 +506,7 @@ impl Handler {
 
     /// Opens the list of lectures, lessons and exercises at one of them, or closes it.
     fn toggle_lessons(&mut self, at: usize) {
-        let solved = self.editor.progress.clone();
-        self.dialogs.toggle(Dialog::Lessons(Picker::at(at), solved));
+        self.dialogs.toggle(Dialog::Lessons(Picker::at(at)));
     }
 
     /// Makes the interface so many steps larger, or as usual where there are none; or says that this window
@@ -545,7 +529,7 @@ impl Handler {
     }
 
     fn pixels_per_point(&self) -> Option<f32> {
-        Some(self.frame(None)?.pixels_per_point())
+        Some(self.frame()?.pixels_per_point())
     }
 
     fn is_fullscreen(&self) -> bool {
@@ -555,8 +539,7 @@ impl Handler {
 
     /// Draws the window's picture once more, reads it back, and leaves the writing to a thread.
     fn save_picture(&mut self, panel: bool) {
-        let status = self.status();
-        match self.picture_of_now(status.as_deref(), panel) {
+        match self.picture_of_now(panel) {
             Err(error) => self.show_notice(error.to_string()),
             Ok(image) => {
                 self.run_in_background(move || {
@@ -618,6 +601,7 @@ impl ApplicationHandler<LoopEvent> for Handler {
             return self.pacer.request_frame();
         }
         self.wake_pending.store(false, Ordering::Release);
+        self.app.look();
         if self.quit_requested.load(Ordering::Acquire) {
             return event_loop.exit();
         }
@@ -632,6 +616,7 @@ impl ApplicationHandler<LoopEvent> for Handler {
 
     fn window_event(&mut self, event_loop: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
         use WindowEvent::*;
+        self.app.look();
         // The dialogs and the editor have it first.
         let keys = self.dialogs.takes_keys() || self.editor_has_keys();
         let Some(WindowSurface { canvas, input, .. }) = &mut self.surface else {

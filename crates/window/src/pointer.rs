@@ -74,9 +74,7 @@ impl Handler {
         let screen = self.surface.as_ref();
         let is_free = |it: &&WindowSurface| !it.scene.context().egui_wants_pointer_input();
         let screen = screen.filter(is_free)?;
-        let (at, status) = (self.pointer.at?, self.status()?);
-        let frame = self.frame(Some(&status))?;
-        let (layout, _) = frame.layout()?;
+        let (at, (layout, _)) = (self.pointer.at?, self.frame()?.layout()?);
         if layout.timeline.is_some_and(|it| it.contains(at)) {
             return Some(Timeline);
         }
@@ -85,12 +83,11 @@ impl Handler {
         if screen.scene.has_button_at(at) {
             return None;
         }
-        let minimap = over_panels::minimap(&frame, &layout);
+        let minimap = over_panels::minimap(&self.app, &layout);
         if minimap.is_some_and(|it| it.rect.contains(at)) {
             return Some(Minimap);
         }
-        let single = frame.sources.single_instance();
-        Some(Panel(single.unwrap_or(place)))
+        Some(Panel(self.app.single_instance().unwrap_or(place)))
     }
 
     /// A mouse button went down or came up.
@@ -261,7 +258,7 @@ impl Handler {
     /// Where everything stands, once there is anything, and what the panels show.
     pub(super) fn places(&self) -> Option<(Arc<Status>, WindowLayout, ViewTransform)> {
         let status = self.status()?;
-        let (layout, transform) = self.frame(Some(&status))?.layout()?;
+        let (layout, transform) = self.frame()?.layout()?;
         Some((status, layout, transform))
     }
 
@@ -276,10 +273,9 @@ impl Handler {
     /// Leads the camera to where the pointer is in the minimap.
     fn lead(&mut self) {
         let led = || {
-            let (status, at) = (self.status()?, self.pointer.at?);
-            let frame = self.frame(Some(&status))?;
-            let small = over_panels::minimap(&frame, &frame.layout()?.0)?;
-            Some(small.cell_at(at))
+            let (layout, _) = self.frame()?.layout()?;
+            let small = over_panels::minimap(&self.app, &layout)?;
+            Some(small.cell_at(self.pointer.at?))
         };
         if let Some(cell) = led() {
             self.move_camera(|camera, size, panel| camera.centre_on(cell, size, panel));
@@ -294,11 +290,10 @@ impl Handler {
             Age => History,
             History => State,
         };
-        let status = self.status();
-        let refused = self.surface.as_ref().and_then(|screen| {
-            let frame = self.frame(status.as_deref())?;
-            frame.colour_by(screen.scene.max_side).err()
-        });
+        let refused = self
+            .surface
+            .as_ref()
+            .and_then(|screen| self.frame()?.colour_by(screen.scene.max_side).err());
         match refused {
             None => self.show_notice(Message::new(|| self.app.options.colour_by.sentence())),
             Some(why) => {

@@ -12,7 +12,6 @@ use crate::view::offscreen::{read, target};
 use crate::view::picture_file::Image;
 use crate::view::{Dialogs, Frame, FrameOutput, Gpu, Scene, ViewError};
 use lang::tr;
-use session::PictureSource;
 
 /// A window as a canvas.
 pub(super) struct WindowCanvas {
@@ -86,7 +85,6 @@ impl WindowSurface {
         &mut self,
         frame: &Frame<'_>,
         dialogs: &mut Dialogs,
-        pictures: Option<&dyn PictureSource>,
     ) -> Result<Option<FrameOutput>, ViewError> {
         use Acquired::*;
         // Before egui is run: what it says of its textures must not be thrown away.
@@ -108,8 +106,8 @@ impl WindowSurface {
             }
         };
         self.refused = 0;
-        if let Some(pictures) = pictures {
-            self.scene.update(frame, pictures);
+        if let Some(session) = &frame.app.session {
+            self.scene.update(frame, session);
         }
         let input = self.input.take(&self.canvas.window);
         let view = texture.texture.create_view(&Default::default());

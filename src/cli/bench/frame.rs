@@ -1,17 +1,17 @@
 //! Whole rounds (every instance steps and downloads in its own stream), what streams, order and batches do to
-//! them, and whole frames (the newest pictures uploaded and drawn besides), with the interface's part of these.
+//! them, and whole frames (the newest pictures uploaded and drawn besides).
 
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use super::{RUN, RUNS, Table, compare, fits, setup, spread, with_pictures};
+use super::{RUN, RUNS, Table, compare, fits, setup, with_pictures};
 use crate::cli::setup::DEFAULT_SIDE;
 use crate::cli::snapshot::draw_until;
 use crate::cli::text::say;
 use experiment::{Limits, Plan};
-use session::{DeviceChoice, Order, Pace, PictureSource, Session, Setup, Streams, Switches};
-use ui::{SidePanel, ViewOptions};
+use session::{DeviceChoice, Order, PictureSource, Session, Setup, Streams, Switches};
+use ui::ViewOptions;
 use window::list_adapters;
 use window::offscreen::Renderer;
 
@@ -35,7 +35,6 @@ pub(super) fn tables(
         say("what is drawn is left out: there is no graphics driver (see `lifestreams devices`)");
         return Ok(());
     }
-    add(interface(adapter)?)?;
     let mut drawn = Table::new("frame", "Frames per second");
     for (instances, side) in [(16, 1024), (16, 4096), (1, 65_536)] {
         let setup = setup("bits", instances, side, device)?;
@@ -46,55 +45,6 @@ pub(super) fn tables(
         }
     }
     add(drawn)
-}
-
-/// The interface's processor time for a frame whose figures changed.
-fn interface(adapter: Option<&str>) -> Result<Table> {
-    let mut table = Table::new("frame", "CPU time of the interface per frame");
-    // The figures are recorded, so that all of them are there on every machine.
-    let setup = Setup {
-        pace: Pace::PerSecond(20.0),
-        ..setup("sync-global", 16, DEFAULT_SIDE, DeviceChoice::Recorded)?
-    };
-    let session = Session::start(setup, || {})?;
-    let options = ViewOptions {
-        timeline: true,
-        side: Some(SidePanel::Lab),
-        ..Default::default()
-    };
-    session.watch_overlap(true);
-    let mut renderer = Renderer::new(adapter, [1280, 800], 1.0)?;
-    renderer.open_palette();
-    session.request_view(renderer.request(&session.status(), &options));
-    draw_until(
-        &mut renderer,
-        &session,
-        &options,
-        &mut |renderer, status| {
-            let round = &renderer.contents.timeline.timeline.chart;
-            Ok(round.is_some() && status.lab.isolated.is_some())
-        },
-    )?;
-    let mut before = 0;
-    let mut run = || -> Result<f64> {
-        let mut times = Vec::new();
-        while times.len() < 20 {
-            let status = session.status();
-            if status.rates.rounds == before {
-                std::thread::sleep(Duration::from_millis(1));
-                continue;
-            }
-            before = status.rates.rounds;
-            let spent = renderer.frame(&status, &session, &options)?;
-            times.push(spent.as_secs_f64() * 1e3);
-        }
-        Ok(spread(&times)[0])
-    };
-    run()?; // warm-up
-    let runs = (0..RUNS).map(|_| run()).collect::<Result<Vec<_>>>()?;
-    let what = "16 × 1024², recorded, with palette, timeline and lab, at 1280×800";
-    table.add(what, "ms", &runs);
-    Ok(table)
 }
 
 /// In how many windows settings are compared, and how far apart.

@@ -2,7 +2,7 @@
 
 use crate::actions::{Action, Chord, EditAction, Setting, ViewAction};
 use crate::theme::theme;
-use crate::{SidePanel, Sources, Tool};
+use crate::{App, SidePanel, Tool};
 
 use EditAction::*;
 use SessionAction::*;
@@ -38,13 +38,13 @@ pub struct Row {
     /// Whether it works while the engine starts.
     before_start: bool,
     /// Whether what it switches is on.
-    state: Option<fn(&Sources<'_>) -> bool>,
+    state: Option<fn(&App) -> bool>,
     /// The value that it changes.
     pub setting: Option<Setting>,
     /// Where what it changes stands, if that is neither on nor off nor such a value.
-    position: Option<fn(&Sources<'_>) -> &'static str>,
+    position: Option<fn(&App) -> &'static str>,
     /// Why it is impossible, where the session does not say so.
-    impossible: Option<fn(&Sources<'_>) -> Option<String>>,
+    impossible: Option<fn(&App) -> Option<String>>,
 }
 
 /// A row without a topic, on the keys `chords`. What a field or a switch sets, the action says.
@@ -114,7 +114,7 @@ impl Row {
         }
     }
 
-    fn state(self, state: fn(&Sources<'_>) -> bool) -> Row {
+    fn state(self, state: fn(&App) -> bool) -> Row {
         Row {
             state: Some(state),
             ..self
@@ -128,14 +128,14 @@ impl Row {
         }
     }
 
-    fn position(self, position: fn(&Sources<'_>) -> &'static str) -> Row {
+    fn position(self, position: fn(&App) -> &'static str) -> Row {
         Row {
             position: Some(position),
             ..self
         }
     }
 
-    fn impossible(self, why: fn(&Sources<'_>) -> Option<String>) -> Row {
+    fn impossible(self, why: fn(&App) -> Option<String>) -> Row {
         Row {
             impossible: Some(why),
             ..self
@@ -168,16 +168,16 @@ impl Row {
     }
 
     /// Whether what it switches is on; `None` where it switches nothing on or off.
-    pub fn is_on(&self, it: &Sources<'_>) -> Option<bool> {
+    pub fn is_on(&self, it: &App) -> Option<bool> {
         Some(self.state?(it))
     }
 
     /// The present position of what it switches or sets, in a word or a number; `None` where there is
     /// none.
-    pub fn position_in_words(&self, it: &Sources<'_>) -> Option<String> {
+    pub fn position_in_words(&self, it: &App) -> Option<String> {
         match (self.position, self.setting) {
             (Some(position), _) => Some(position(it).into()),
-            (None, Some(setting)) => setting.value(it.status?),
+            (None, Some(setting)) => setting.value(it.status.as_ref()?),
             (None, None) => {
                 let is_on = self.is_on(it)?;
                 Some(if is_on { tr!("on") } else { tr!("off") }.into())
@@ -189,7 +189,7 @@ impl Row {
 impl Action {
     /// What to say when it is asked for and cannot be; `None` where it can. What depends on requests that
     /// the session's figures do not show yet is left to the session, which answers in its turn.
-    pub fn refused(self, it: &Sources<'_>) -> Option<String> {
+    pub fn refused(self, it: &App) -> Option<String> {
         let why = self.missing(it)?;
         Some(match self.row() {
             Some(row) => tr!("{what}: {why}", what = row.name()),
@@ -199,14 +199,14 @@ impl Action {
 
     /// Why it is impossible now, in the reader's language; `None` where it is possible as far as that can
     /// be known.
-    pub fn unavailable(self, it: &Sources<'_>) -> Option<String> {
+    pub fn unavailable(self, it: &App) -> Option<String> {
         self.missing(it).or_else(|| match self {
-            Action::Session(action) => action.refusal(it.status?),
+            Action::Session(action) => action.refusal(it.status.as_ref()?),
             Action::View(_) | Action::Edit(_) => None,
         })
     }
 
-    fn missing(self, it: &Sources<'_>) -> Option<String> {
+    fn missing(self, it: &App) -> Option<String> {
         let row = self.row();
         let needs_engine = match self {
             Action::Session(action) => action.needs_engine(),
@@ -217,8 +217,8 @@ impl Action {
                 SelectAll | ToggleAreaSelection | CopyCells | SavePattern
             ),
         };
-        match it.status {
-            _ if row.is_some_and(|row| !row.in_terminal) && it.edit_overlay.is_none() => {
+        match &it.status {
+            _ if row.is_some_and(|row| !row.in_terminal) && !it.in_window => {
                 Some(tr!("only in the window").into())
             }
             None if row.is_some_and(|row| row.before_start) => None,
@@ -232,21 +232,21 @@ impl Action {
 }
 
 /// Whether a session has started that is like this.
-fn has(it: &Sources<'_>, is: fn(&Status) -> bool) -> bool {
-    it.status.is_some_and(is)
+fn has(it: &App, is: fn(&Status) -> bool) -> bool {
+    it.status.as_deref().is_some_and(is)
 }
 
 /// Whether this panel is shown beside the others.
-fn shows(it: &Sources<'_>, panel: SidePanel) -> bool {
+fn shows(it: &App, panel: SidePanel) -> bool {
     it.options.side == Some(panel)
 }
 
-fn holds(it: &Sources<'_>, tool: Tool) -> bool {
-    it.edit_overlay.is_some_and(|overlay| overlay.tool == tool)
+fn holds(it: &App, tool: Tool) -> bool {
+    it.edit_overlay.tool == tool
 }
 
-fn only_one_panel(it: &Sources<'_>) -> Option<String> {
-    SelectNext.refusal(it.status?)
+fn only_one_panel(it: &App) -> Option<String> {
+    SelectNext.refusal(it.status.as_ref()?)
 }
 
 /// See the module.
@@ -319,7 +319,7 @@ pub static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
                     })
                 })
                 .position(|it| {
-                    match it.status.map(|status| status.setting.time.stop_when_still) {
+                    match it.status.as_ref().map(|it| it.setting.time.stop_when_still) {
                         None => "",
                         Some(StopWhenStill::Never) => tr!("never"),
                         Some(StopWhenStill::Selected) => tr!("selected"),
@@ -753,7 +753,7 @@ pub static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
                     "F10",
                     "teach, tutorial, course, learn, 教程",
                 )
-                .state(|it| it.lesson.is_some()),
+                .state(|it| it.lessons.screen().is_some()),
                 row(
                     ToggleLecture,
                     "Lecture: take up / leave",

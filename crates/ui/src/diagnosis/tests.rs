@@ -176,7 +176,7 @@ fn in_words(machine: &Machine, round: &Arc<TimedRound>) -> String {
     let kernel = status.setting.kernel;
     let mut said = format!(
         "{part:.1} %, {}\n{}\n{}\n",
-        overlap_in_words(Some(&diagnosis), &status),
+        overlap_in_words(Some(&diagnosis), &status).unwrap(),
         describe(Some(&diagnosis), &status).join(" | "),
         diagnosis.first_cause(kernel).unwrap_or_default()
     );

@@ -3,28 +3,29 @@
 
 use egui::*;
 
-use crate::view::Frame;
 use crate::view::style::*;
 use lang::tr;
-use ui::ViewAction;
-use ui::diagnosis::Evidence;
+use session::Status;
+use ui::diagnosis::{Evidence, overlap_in_words};
+use ui::{RecordedTexts, Timeline, ViewAction};
 
 /// Shows the causes in their rectangle.
-pub(crate) fn show(ui: &mut Ui, frame: &Frame<'_>, rect: Rect) {
-    let (palette, screen) = (palette(ui), &frame.screen);
+pub(crate) fn show(ui: &mut Ui, timeline: &Timeline, status: &Status, rect: Rect) {
+    let (palette, judged) = (palette(ui), timeline.diagnosis.as_ref());
     let title = tr!("Why streams do not overlap");
     side_panel(ui, rect, title, ViewAction::ToggleCauses, |ui| {
-        let Some(overlap) = &screen.overlap else {
+        let Some(overlap) = overlap_in_words(judged, status) else {
             let why = tr!("Not measured while A and B are compared");
             return drop(ui.label(styled(why, regular(14.0), palette.label)));
         };
-        let figures = match &screen.recorded {
+        let recorded = RecordedTexts::of(status);
+        let figures = match &recorded {
             None => palette.accent,
             Some(_) => palette.recorded,
         };
-        let line = lang::keep_units(overlap);
+        let line = lang::keep_units(&overlap);
         ui.label(styled(line, medium(16.0), figures));
-        let (note, colour) = match (&screen.recorded, &screen.round) {
+        let (note, colour) = match (&recorded, &timeline.chart) {
             (Some(recorded), Some(_)) => (recorded.origin.as_str(), palette.recorded),
             (Some(recorded), None) => (recorded.missing.as_str(), palette.label),
             (None, Some(_)) => (
@@ -35,8 +36,7 @@ pub(crate) fn show(ui: &mut Ui, frame: &Frame<'_>, rect: Rect) {
         };
         ui.label(styled(lang::keep_units(note), regular(14.0), colour));
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-            let judged = frame.sources.timeline.diagnosis.as_ref();
-            if let Some((judged, status)) = judged.zip(frame.sources.status) {
+            if let Some(judged) = judged {
                 for cause in judged.causes() {
                     ui.add_space(12.0);
                     let cause = judged.evidence(cause, status.setting.kernel);

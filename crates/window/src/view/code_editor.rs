@@ -5,9 +5,9 @@ use egui::text::{LayoutJob, TextFormat};
 use egui::{Frame as Margins, *};
 use egui_extras::syntax_highlighting::{CodeTheme, TokenType, highlight};
 
-use crate::view::Frame;
 use crate::view::style::*;
 use lang::tr;
+use session::Status;
 use ui::code_editor::{Code, Findings, rung_to_copy};
 use ui::rung_source::{Change, SourceLine};
 use ui::{Action, CodeEditor, ViewAction};
@@ -25,8 +25,8 @@ pub(crate) fn field(code: Code) -> Id {
 }
 
 /// Shows the editor in its rectangle.
-pub(crate) fn show(ui: &mut Ui, frame: &Frame<'_>, rect: Rect) {
-    let (editor, palette) = (frame.editor, palette(ui));
+pub(crate) fn show(ui: &mut Ui, editor: &CodeEditor, status: &Status, rect: Rect) {
+    let palette = palette(ui);
     side_panel(ui, rect, &name(editor), ViewAction::ToggleEditor, |ui| {
         ui.spacing_mut().item_spacing = vec2(6.0, 4.0);
         ui.spacing_mut().button_padding.x = 7.0;
@@ -36,7 +36,7 @@ pub(crate) fn show(ui: &mut Ui, frame: &Frame<'_>, rect: Rect) {
         ui.style_mut()
             .text_styles
             .insert(TextStyle::Button, regular(13.0));
-        ui.horizontal(|ui| show_tabs(ui, frame));
+        ui.horizontal(|ui| show_tabs(ui, editor, status));
         let card = Margins::new()
             .fill(palette.code_background)
             .corner_radius(4);
@@ -44,13 +44,13 @@ pub(crate) fn show(ui: &mut Ui, frame: &Frame<'_>, rect: Rect) {
             ui.set_max_height(ui.available_height() - FOOT);
             show_code(ui, editor);
         });
-        show_summary(ui, frame);
+        show_summary(ui, editor);
         // Of one height, whatever was found: the text above it stays where it is.
         ui.allocate_ui(vec2(ui.available_width(), SENTENCES), |ui| {
             let area = ScrollArea::vertical().id_salt("sentences");
             area.auto_shrink(false).show(ui, |ui| {
                 let sentences = |ui: &mut Ui| {
-                    for sentence in editor.sentences(frame.sources.status) {
+                    for sentence in editor.sentences(status) {
                         ui.label(lang::keep_units(&sentence));
                     }
                 };
@@ -64,7 +64,7 @@ pub(crate) fn show(ui: &mut Ui, frame: &Frame<'_>, rect: Rect) {
                 }
             });
         });
-        ui.horizontal(|ui| show_buttons(ui, frame));
+        ui.horizontal(|ui| show_buttons(ui, editor, status));
     });
 }
 
@@ -82,8 +82,8 @@ fn name(editor: &CodeEditor) -> String {
 }
 
 /// What can be written, and the button for a new kernel.
-fn show_tabs(ui: &mut Ui, frame: &Frame<'_>) {
-    let shown = frame.editor.code;
+fn show_tabs(ui: &mut Ui, editor: &CodeEditor, status: &Status) {
+    let shown = editor.code;
     ui.scope(|ui| {
         chosen_have_the_accent(ui);
         for code in Code::ALL {
@@ -92,8 +92,7 @@ fn show_tabs(ui: &mut Ui, frame: &Frame<'_>) {
             requests(&ui.add(button), request);
         }
     });
-    let status = frame.sources.status.filter(|_| shown == Code::Kernel);
-    if let Some(status) = status {
+    if shown == Code::Kernel {
         ui.add_space(12.0);
         let rung = rung_to_copy(status.setting.kernel);
         let button = ui.button(tr!("New from {rung}", rung = rung.file));
@@ -220,10 +219,10 @@ pub(crate) fn program(
 }
 
 /// In a line what was found, and whether it runs; a click goes to the first fault.
-fn show_summary(ui: &mut Ui, frame: &Frame<'_>) {
+fn show_summary(ui: &mut Ui, editor: &CodeEditor) {
     let palette = palette(ui);
-    let (text, colour) = match frame.editor.summary() {
-        None if frame.editor.is_checking || frame.editor.code == Code::Round => {
+    let (text, colour) = match editor.summary() {
+        None if editor.is_checking || editor.code == Code::Round => {
             (tr!("Checking …").into(), palette.label)
         }
         None => {
@@ -231,7 +230,7 @@ fn show_summary(ui: &mut Ui, frame: &Frame<'_>) {
             let text = tr!("{key} checks it, and runs it if it is right");
             (text, palette.label)
         }
-        Some(text) if frame.editor.is_right() => (text.into(), palette.running),
+        Some(text) if editor.is_right() => (text.into(), palette.running),
         Some(text) => (text.into(), palette.failed_text),
     };
     let summary = Label::new(styled(text, medium(15.0), colour)).truncate();
@@ -241,8 +240,8 @@ fn show_summary(ui: &mut Ui, frame: &Frame<'_>) {
 }
 
 /// The buttons, and beside them whether the session runs this text.
-fn show_buttons(ui: &mut Ui, frame: &Frame<'_>) {
-    let (editor, palette) = (frame.editor, palette(ui));
+fn show_buttons(ui: &mut Ui, editor: &CodeEditor, status: &Status) {
+    let palette = palette(ui);
     let run = Action::from(ViewAction::RunRound);
     let name = tr!("Run ({key})", key = run.key());
     asks(&ui.button(name), run);
@@ -250,7 +249,7 @@ fn show_buttons(ui: &mut Ui, frame: &Frame<'_>) {
     if editor.is_solved() {
         requests(&ui.button(tr!("Next exercise")), UiRequest::NextExercise);
     }
-    match frame.sources.status.and_then(|it| editor.runs(it)) {
+    match editor.runs(status) {
         Some(true) => _ = truncated(ui, RichText::new(tr!("runs")).color(palette.running)),
         Some(false) => _ = truncated(ui, tr!("edited since it ran")),
         None => {}

@@ -16,8 +16,13 @@ use crate::view::{
 };
 use lang::{Message, message, tr};
 use session::{PicturePlan, SessionAction, Status, Switches, TransferChoice};
-use ui::figures::Urgency;
-use ui::{CodeEditor, ColourBy, Screen, SidePanel, Sources, ViewTransform, request};
+use ui::figures::{Urgency, figures};
+use ui::finding::ComparisonTexts;
+use ui::lab::Lab;
+use ui::{
+    App, CodeEditor, ColourBy, LadderChart, PopulationChart, RungSource, SidePanel, ViewOptions,
+    ViewTransform, request,
+};
 
 /// How wide the edge of a pane is for the mouse, in points.
 const EDGE: f32 = 6.0;
@@ -25,13 +30,11 @@ const EDGE: f32 = 6.0;
 /// Panels that are said one by one, at most.
 const MAX_PANELS_SAID: usize = 64;
 
-/// Everything a frame is made from, but the pictures: what is on screen, what only this painter
-/// knows, and the target.
+/// Everything a frame is made from, but the pictures.
+#[derive(Clone, Copy)]
 pub(crate) struct Frame<'a> {
-    /// What is on screen, once it is laid out.
-    pub screen: Screen,
-    /// What that was made from.
-    pub sources: Sources<'a>,
+    /// What is shown.
+    pub app: &'a App,
     /// Shown where [`ViewOptions::timeline`](ui::ViewOptions) says so.
     pub timeline: &'a TimelineView,
     /// Shown where [`ViewOptions::side`](ui::ViewOptions) says so.
@@ -43,25 +46,10 @@ pub(crate) struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// With what is on screen there.
-    pub(crate) fn composed(&self, place: Option<&(WindowLayout, ViewTransform)>) -> Frame<'a> {
-        let mut screen = Screen::of(self.sources);
-        if let (Some(figures), Some((layout, _))) = (&mut screen.figures, place) {
-            if let Some(sentence) = no_room(self, layout) {
-                figures.notify(sentence);
-            }
-            // The finding stands over the lanes, or in the step of a lecture.
-            if layout.timeline.is_some() && !layout.is_short {
-                figures.messages.retain(|it| it.0 != Urgency::Effect);
-            }
-        }
-        Frame { screen, ..*self }
-    }
-
     /// What the window is to hold beside panels and HUD: by the settings, not by what was
     /// measured, so that nothing moves from round to round.
     fn layout_request(&self, status: &Status) -> LayoutRequest {
-        let timeline = self.sources.options.timeline;
+        let (app, options) = (self.app, &self.app.options);
         let comparison = status
             .lab
             .comparison
@@ -70,7 +58,7 @@ impl<'a> Frame<'a> {
         let instances = status.lattices.instances;
         // Lanes that people in the last row of a presentation must see: of up to 16 instances, or of both
         // rounds of a change, where the second round's host lane is as high as five others.
-        let rounds = self.sources.timeline;
+        let rounds = &self.timeline.timeline;
         let presented = match (&rounds.before, &rounds.chart) {
             (Some(before), Some(after)) if comparison.is_none() => {
                 before.lanes.len() + after.lanes.len() + 5
@@ -79,35 +67,30 @@ impl<'a> Frame<'a> {
         };
         LayoutRequest {
             // As high as a lane for each instance needs, whatever the streams: F2 moves nothing.
-            lanes: timeline.then_some(instances),
+            lanes: options.timeline.then_some(instances),
             presented: self.is_enlarged().then_some(presented),
-            sm_count: (timeline && status.lab.block_timestamps).then(|| timeline_sm_count(status)),
-            side: self.sources.options.side,
-            panes: self.sources.options.panes,
-            lecture: self.sources.drawing.lecture.as_ref().map(lecture::height),
-            lesson: self.has_page(),
+            sm_count: (options.timeline && status.lab.block_timestamps)
+                .then(|| timeline_sm_count(status)),
+            side: options.side,
+            panes: options.panes,
+            lecture: app.drawing.lecture.as_ref().map(lecture::height),
+            lesson: app.lessons.screen().is_some(),
             presentation: self.is_enlarged(),
-            zoom: self.sources.options.interface_scale,
-            comparison: comparison.filter(|_| self.sources.single_instance().is_none()),
-            cell_pixels: self.sources.options.camera.cell_pixels(),
+            zoom: options.interface_scale,
+            comparison: comparison.filter(|_| app.single_instance().is_none()),
+            cell_pixels: options.camera.cell_pixels(),
         }
     }
 
     /// How large a point is.
     pub(crate) fn pixels_per_point(&self) -> f32 {
-        let options = self.sources.options;
-        let (zoom, presentation) = (options.interface_scale, self.is_enlarged());
+        let (zoom, presentation) = (self.app.options.interface_scale, self.is_enlarged());
         layout::pixels_per_point(self.pixels, self.scale, zoom, presentation)
-    }
-
-    /// Whether the page of a lesson is open.
-    fn has_page(&self) -> bool {
-        self.sources.lesson.is_some()
     }
 
     /// Whether it is a presentation; a lesson's page is as large as its room takes all the same.
     fn is_enlarged(&self) -> bool {
-        self.sources.options.presentation && !self.has_page()
+        self.app.options.presentation && self.app.lessons.screen().is_none()
     }
 
     /// The target, in points.
@@ -134,15 +117,15 @@ impl<'a> Frame<'a> {
 
     /// The colours to paint it in.
     pub(crate) fn palette(&self) -> Palette {
-        ui::theme::palette(self.sources.options.theme).map(opaque)
+        ui::theme::palette(self.app.options.theme).map(opaque)
     }
 
     /// What decides colours here, or why it is not what was asked for, in one sentence.
     pub(crate) fn colour_by(&self, max_side: u32) -> Result<ColourBy, String> {
-        let Some(status) = self.sources.status else {
+        let Some(status) = &self.app.status else {
             return Ok(ColourBy::State);
         };
-        let mode = self.sources.options.colour_by;
+        let mode = self.app.options.colour_by;
         unavailable_reason(
             mode,
             status.lattices.instances,
@@ -155,11 +138,9 @@ impl<'a> Frame<'a> {
 
     /// Where everything stands, and what the panels show.
     pub(crate) fn layout(&self) -> Option<(WindowLayout, ViewTransform)> {
-        let status = self.sources.status?;
-        let panels = self
-            .sources
-            .single_instance()
-            .map_or(status.lattices.instances, |_| 1);
+        let status = self.app.status.as_ref()?;
+        let one = self.app.single_instance();
+        let panels = one.map_or(status.lattices.instances, |_| 1);
         let request = self.layout_request(status);
         let layout = lay_out(
             self.pixels,
@@ -168,22 +149,20 @@ impl<'a> Frame<'a> {
             status.lattices.size,
             &request,
         );
+        let camera = &self.app.options.camera;
         Some((
             layout,
-            self.sources
-                .options
-                .camera
-                .target_transform(status.lattices.size, layout.tiling.panel),
+            camera.target_transform(status.lattices.size, layout.tiling.panel),
         ))
     }
 
     /// What the session should send for it.
     pub(crate) fn request(&self, max_side: u32) -> Option<PicturePlan> {
-        let (status, (layout, transform)) = (self.sources.status?, self.layout()?);
+        let (status, (layout, transform)) = (self.app.status.as_ref()?, self.layout()?);
         Some(request(
             (status.lattices.size, status.lattices.instances),
             (transform, layout.tiling.panel),
-            self.sources.single_instance(),
+            self.app.single_instance(),
             (requested_transfer(status), PicturePlan::MAX_AUTO_BITS_BYTES),
             max_side,
         ))
@@ -235,7 +214,7 @@ pub(crate) fn lay_over(
     paint(&mut ui, frame, place);
     let seen = DialogContext {
         context,
-        frame,
+        app: frame.app,
         palette,
         screen,
         is_top: true,
@@ -246,19 +225,26 @@ pub(crate) fn lay_over(
 
 /// Paints everything of a frame but the cells; all lengths are points.
 pub(crate) fn paint(ui: &mut Ui, frame: &Frame<'_>, place: Option<&(WindowLayout, ViewTransform)>) {
-    let (Some(status), Some((layout, transform)), Some(figures)) =
-        (frame.sources.status, place, &frame.screen.figures)
-    else {
-        return starting(ui, frame.sources.drawing.notice.as_deref());
+    let (app, options) = (frame.app, &frame.app.options);
+    let (Some(status), Some((layout, transform))) = (&app.status, place) else {
+        return starting(ui, app.drawing.notice.as_deref());
     };
-    let only = frame.sources.single_instance();
+    let mut figures = figures(status, options, &app.drawing);
+    if let Some(sentence) = no_room(options, layout) {
+        figures.notify(sentence);
+    }
+    // The finding stands over the lanes, or in the step of a lecture.
+    if layout.timeline.is_some() && !layout.is_short {
+        figures.messages.retain(|it| it.0 != Urgency::Effect);
+    }
+    let only = app.single_instance();
     over_panels::paint_marks(ui, status, only, layout);
     say_panels(ui, status, only, layout);
-    over_panels::paint_minimap(ui, frame, layout, *transform);
-    over_panels::paint_edits(ui, frame, layout, *transform);
+    over_panels::paint_minimap(ui, app, layout, *transform);
+    over_panels::paint_edits(ui, app, layout, *transform);
     match layout.dock {
         Dock::Hidden => {}
-        Dock::Side(rect) => hud::show_side(ui, layout.points(rect), figures),
+        Dock::Side(rect) => hud::show_side(ui, layout.points(rect), &figures),
         Dock::Bar(rect) => {
             let all = figures.groups.iter().flatten();
             let shown = if frame.is_enlarged() {
@@ -266,46 +252,45 @@ pub(crate) fn paint(ui: &mut Ui, frame: &Frame<'_>, place: Option<&(WindowLayout
             } else {
                 [&figures.headline].into_iter().chain(all).collect()
             };
-            hud::show_cells(ui, layout.points(rect), figures, &shown);
+            hud::show_cells(ui, layout.points(rect), &figures, &shown);
         }
     }
     if let Some(rect) = layout.toolbar {
-        toolbar::show(ui, frame, layout.points(rect));
+        toolbar::show(ui, app, layout.points(rect));
     }
-    if let (Some(step), Some(rect)) = (&frame.sources.drawing.lecture, layout.lecture) {
+    if let (Some(step), Some(rect)) = (&app.drawing.lecture, layout.lecture) {
         lecture::show(ui, step, layout.points(rect));
     }
-    timeline::paint(ui, frame, layout);
+    timeline::paint(ui, frame.timeline, status, layout);
     population::paint_tags(ui, status, only, layout);
     if let Some((panel, rect)) = layout.side {
         let rect = layout.points(rect);
-        let screen = &frame.screen;
         match panel {
-            SidePanel::Lab => {
-                if let Some(shown) = &screen.lab {
-                    lab::show(ui, shown, rect);
-                }
-            }
-            SidePanel::Causes => causes::show(ui, frame, rect),
-            SidePanel::Editor => code_editor::show(ui, frame, rect),
+            SidePanel::Lab => lab::show(ui, &Lab::of(status), rect),
+            SidePanel::Causes => causes::show(ui, &frame.timeline.timeline, status, rect),
+            SidePanel::Editor => code_editor::show(ui, frame.editor, status, rect),
             SidePanel::Population => {
-                if let Some(shown) = &screen.population {
-                    population::show(ui, shown, rect);
-                }
+                population::show(ui, &PopulationChart::of(&app.population, status), rect);
             }
-            SidePanel::Ladder => match (&screen.source, &screen.ladder) {
-                (Some(source), _) => ladder::show_source(ui, source, rect),
-                (None, Some(chart)) => ladder::show(ui, chart, rect),
-                (None, None) => {}
+            SidePanel::Ladder => match RungSource::shown(options, status) {
+                Some(source) => ladder::show_source(ui, &source, rect),
+                None => ladder::show(ui, &LadderChart::of(status), rect),
             },
         }
     }
     show_edges(ui, layout);
-    if let (Some(rect), Some(page)) = (layout.lesson, frame.sources.lesson) {
-        lesson::show(ui, frame, page, layout.points(rect));
+    if let (Some(rect), Some(page)) = (layout.lesson, app.lessons.screen()) {
+        let is_lectures = app.drawing.lecture.is_some();
+        lesson::show(
+            ui,
+            page,
+            &figures.messages,
+            is_lectures,
+            layout.points(rect),
+        );
     }
-    if let (Some(shown), Some(places)) = (&frame.screen.comparison, &layout.comparison) {
-        over_panels::show_comparison(ui, shown, places, layout);
+    if let (Some(shown), Some(places)) = (ComparisonTexts::of(status), &layout.comparison) {
+        over_panels::show_comparison(ui, &shown, places, layout);
     }
 }
 
@@ -369,9 +354,9 @@ fn say_panels(ui: &Ui, status: &Status, only: Option<usize>, layout: &WindowLayo
 }
 
 /// Says which of the things to be shown has no room in this window.
-fn no_room(frame: &Frame<'_>, layout: &WindowLayout) -> Option<Message> {
-    let no_timeline = frame.sources.options.timeline && layout.timeline.is_none();
-    match frame.sources.options.side {
+fn no_room(options: &ViewOptions, layout: &WindowLayout) -> Option<Message> {
+    let no_timeline = options.timeline && layout.timeline.is_none();
+    match options.side {
         Some(_) if layout.side.is_none() => {
             Some(message!("The window is too small for the side panel"))
         }

@@ -15,6 +15,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use egui::accesskit::{Node, NodeId};
@@ -22,11 +23,11 @@ use egui::epaint::ClippedShape;
 
 use crate::view::frame::paint_over;
 use crate::view::layout::WindowLayout;
-use crate::view::offscreen::{FrameContents, read, target};
+use crate::view::offscreen::{read, target};
 use crate::view::picture_file::{Image, write_png};
 use crate::view::pixel_tests::lavapipe;
 use crate::view::style;
-use crate::view::{Dialogs, Frame, Gpu, Scene};
+use crate::view::{Dialogs, Frame, Gpu, Scene, TimelineView};
 use lang::Language::{self, Chinese, English};
 use life::{Lattice, Size, soup};
 use session::Status;
@@ -35,7 +36,7 @@ use test_support::with;
 use ui::code_editor::{Code, RoundContext, judge};
 use ui::fixtures::{FixturePictures, Timed, aged, serial_round, status, timed_round};
 use ui::prediction::OpTimes;
-use ui::{AdapterFacts, ColourBy, Drawing, SidePanel, ViewOptions};
+use ui::{AdapterFacts, App, CodeEditor, ColourBy, SidePanel, ViewOptions};
 
 /// A window: its pixels, and pixels per point.
 type Window = ([u32; 2], f32);
@@ -66,8 +67,9 @@ struct Scenario {
     status: Status,
     /// Whether the engine still starts: there are no figures yet.
     starting: bool,
-    options: ViewOptions,
-    contents: FrameContents,
+    app: App,
+    timeline: TimelineView,
+    editor: CodeEditor,
     dialogs: Dialogs,
     round: fn(u32) -> TimedRound,
     /// Whether the round before a change stands above it.
@@ -103,21 +105,20 @@ impl Scenario {
             software: false,
             pci_bus_id: None,
         };
+        let options = ViewOptions::default();
+        let mut app = App::new(options, None, Arc::new(|| {}), Arc::default());
+        app.in_window = true;
+        app.drawing.frames_per_second = Some(59.9);
+        app.drawing.adapter = Some(adapter);
         let mut it = Scenario {
             name,
             window,
             windows: &WINDOWS,
             status: status(16, Size::new(256, 256).unwrap()),
             starting: false,
-            options: ViewOptions::default(),
-            contents: FrameContents {
-                drawing: Drawing {
-                    frames_per_second: Some(59.9),
-                    adapter: Some(adapter),
-                    ..Drawing::default()
-                },
-                ..FrameContents::default()
-            },
+            app,
+            timeline: TimelineView::default(),
+            editor: CodeEditor::default(),
             dialogs: Dialogs::default(),
             round: timed_round,
             changed: false,
@@ -141,7 +142,7 @@ impl Scenario {
     /// Shows the round, and what follows from it.
     fn judge(&mut self) {
         let streams = self.status.lattices.instances as u32;
-        let (timeline, editor) = (&mut self.contents.timeline, &mut self.contents.editor);
+        let (timeline, editor) = (&mut self.timeline, &mut self.editor);
         let round = (self.round)(streams);
         let timed = if self.changed {
             Timed(serial_round(streams), Some(round))
@@ -149,9 +150,7 @@ impl Scenario {
             Timed(round, None)
         };
         timeline.update(&timed);
-        timeline
-            .timeline
-            .judge(&self.status, &self.contents.drawing);
+        timeline.timeline.judge(&self.status, &self.app.drawing);
         let text = editor.text.clone();
         let alone = self.status.lab.isolated.as_ref();
         let alone = alone.zip(timeline.timeline.chart.as_ref());
@@ -161,18 +160,23 @@ impl Scenario {
             let findings = judge(&text, editor.round_task(), &context);
             editor.take_findings(&text, Some(findings));
         }
-        let is_edited = self.options.side == Some(SidePanel::Editor);
+        let is_edited = self.app.options.side == Some(SidePanel::Editor);
         timeline.show_race(editor.race().filter(|_| is_edited));
-        let population = &mut self.contents.population;
-        population.update(&timed, &self.status, &self.options);
+        let population = &mut self.app.population;
+        population.update(&timed, &self.status, &self.app.options);
+        self.app.lessons.update();
+        self.app.status = (!self.starting).then(|| Arc::new(self.status.clone()));
     }
 
     fn frame(&self) -> Frame<'_> {
-        let status = (!self.starting).then_some(&self.status);
         let (pixels, scale) = self.window;
-        let contents = &self.contents;
-        let frame = contents.frame(status, &self.options, pixels, scale);
-        frame.composed(frame.layout().as_ref())
+        Frame {
+            app: &self.app,
+            timeline: &self.timeline,
+            editor: &self.editor,
+            pixels,
+            scale,
+        }
     }
 
     /// Shows it to `show`, frame by frame, until it has come to rest, or in other windows than the first one until
@@ -185,7 +189,7 @@ impl Scenario {
         let mut dialogs = std::mem::take(&mut self.dialogs);
         let frame = self.frame();
         let layout = frame.layout();
-        let has_card = self.contents.timeline.pointer.is_some() || dialogs.takes_keys();
+        let has_card = self.timeline.pointer.is_some() || dialogs.takes_keys();
         let count = match (self.window == WINDOWS[0], has_card) {
             (true, _) => RESTS,
             (_, true) => 2,
@@ -375,7 +379,7 @@ impl Stage {
             .cycle()
             .take(it.status.lattices.instances)
             .collect();
-        let last = if it.options.colour_by == ColourBy::State {
+        let last = if it.app.options.colour_by == ColourBy::State {
             0
         } else {
             8

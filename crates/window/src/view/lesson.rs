@@ -9,12 +9,11 @@ use std::sync::Arc;
 use egui::emath::GuiRounding as _;
 use egui::{Frame as Card, *};
 
-use crate::view::Frame;
 use crate::view::code_editor::program;
 use crate::view::hud::{show_menu, show_message};
 use crate::view::style::*;
 use crate::view::timeline;
-use lang::tr;
+use lang::{Message, tr};
 use ui::figures::Urgency;
 use ui::{LessonChoice, LessonColumn, LessonPage, TimeBar, ViewAction};
 
@@ -34,7 +33,13 @@ const WIDE: f32 = 1.1;
 
 /// Shows a page in its rectangle. Within a lecture there is something before its first step and behind its
 /// last one.
-pub(crate) fn show(ui: &mut Ui, frame: &Frame<'_>, page: &LessonPage, rect: Rect) {
+pub(crate) fn show(
+    ui: &mut Ui,
+    page: &LessonPage,
+    messages: &[(Urgency, Message)],
+    is_lectures: bool,
+    rect: Rect,
+) {
     let palette = palette(ui);
     lay_out(ui, rect.shrink2(vec2(PAD, 0.6 * PAD)), "lesson", |ui| {
         ui.visuals_mut().widgets.noninteractive.fg_stroke.color = palette.value;
@@ -44,7 +49,7 @@ pub(crate) fn show(ui: &mut Ui, frame: &Frame<'_>, page: &LessonPage, rect: Rect
             truncated(ui, styled(&page.about, regular(15.0), palette.label));
         }
         // The most urgent message, because the HUD is hidden.
-        let mut messages = frame.screen.figures.iter().flat_map(|it| &it.messages);
+        let mut messages = messages.iter();
         if let Some((urgency, sentence)) = messages.find(|it| it.0 != Urgency::Warning) {
             show_message(ui, *urgency, |ui, colour| {
                 ui.label(styled(lang::keep_units(sentence), regular(15.0), colour));
@@ -63,7 +68,7 @@ pub(crate) fn show(ui: &mut Ui, frame: &Frame<'_>, page: &LessonPage, rect: Rect
             let area = ScrollArea::vertical().auto_shrink(false);
             area.show(ui, |ui| body(size).show(ui));
         });
-        show_foot(ui, page, frame.sources.drawing.lecture.is_some());
+        show_foot(ui, page, is_lectures);
     });
 }
 

@@ -1,65 +1,13 @@
 //! The window's scene without a window: for pictures, and for measuring frames.
 
-use std::time::Duration;
+use std::sync::Arc;
 
 use crate::view::Dialog;
 use crate::view::gpu::lost;
 use crate::view::picture_file::Image;
 use crate::view::{Dialogs, Frame, Gpu, Picker, Scene, TimelineView, ViewError};
 use lang::message;
-use session::{PicturePlan, PictureSource, Status};
-use ui::{
-    Camera, CodeEditor, Drawing, EditOverlay, Lecture, LessonPage, Population, Screen, Sources,
-    ViewOptions,
-};
-
-/// What frames show beside the cells.
-#[derive(Default)]
-pub struct FrameContents {
-    /// What the HUD says of the drawing side; frames per second are the caller's to fill in.
-    pub drawing: Drawing,
-    /// What the timeline shows, where it is shown.
-    pub timeline: TimelineView,
-    /// What the population graph shows, where it is shown.
-    pub population: Population,
-    /// What the editor shows, where it is shown.
-    pub editor: CodeEditor,
-    /// What a hand has put over the panels.
-    pub edit_overlay: EditOverlay,
-    /// The lesson that is shown, if one is.
-    pub lesson: Option<Box<LessonPage>>,
-    /// The lectures that can be begun.
-    pub lectures: Vec<Lecture>,
-}
-
-impl FrameContents {
-    /// A frame with these, in so many pixels.
-    pub(crate) fn frame<'a>(
-        &'a self,
-        status: Option<&'a Status>,
-        options: &'a ViewOptions,
-        pixels: [u32; 2],
-        scale: f32,
-    ) -> Frame<'a> {
-        Frame {
-            screen: Screen::default(),
-            sources: Sources {
-                status,
-                options,
-                drawing: &self.drawing,
-                population: &self.population,
-                timeline: &self.timeline.timeline,
-                lesson: self.lesson.as_deref(),
-                lectures: &self.lectures,
-                edit_overlay: Some(&self.edit_overlay),
-            },
-            timeline: &self.timeline,
-            editor: &self.editor,
-            pixels,
-            scale,
-        }
-    }
-}
+use ui::{App, Camera, CodeEditor, ViewOptions};
 
 /// Draws frames into a texture.
 pub struct Renderer {
@@ -69,10 +17,12 @@ pub struct Renderer {
     view: wgpu::TextureView,
     scale: f32,
     last: Option<wgpu::SubmissionIndex>,
-    /// What is shown beside the cells.
-    pub contents: FrameContents,
-    /// What is open over the scene.
-    pub(crate) dialogs: Dialogs,
+    /// What is shown.
+    pub app: App,
+    /// What the timeline shows, where it is shown.
+    pub timeline: TimelineView,
+    editor: CodeEditor,
+    dialogs: Dialogs,
 }
 
 impl Renderer {
@@ -92,99 +42,83 @@ impl Renderer {
         }
         let format = wgpu::TextureFormat::Rgba8Unorm;
         let target = target(&gpu.device, pixels, format);
-        let drawing = Drawing {
-            adapter: Some(gpu.facts.clone()),
-            ..Default::default()
-        };
+        let options = ViewOptions::default();
+        let mut app = App::new(options, None, Arc::new(|| {}), Arc::default());
+        app.drawing.adapter = Some(gpu.facts.clone());
+        app.in_window = true;
         Ok(Renderer {
             scene: Scene::new(&gpu, format),
             view: target.create_view(&Default::default()),
             target,
             scale,
             last: None,
-            contents: FrameContents {
-                drawing,
-                ..Default::default()
-            },
+            app,
+            timeline: TimelineView::default(),
+            editor: CodeEditor::default(),
             dialogs: Dialogs::default(),
             gpu,
         })
     }
 
-    /// What the session should send for this picture; ask for it before the first frame.
-    pub fn request(&self, status: &Status, options: &ViewOptions) -> PicturePlan {
-        let frame = self.with(status, options);
-        frame
-            .request(self.scene.max_side)
-            .expect("a frame with a status has a request")
-    }
-
-    /// Uploads what is newer and draws a frame. It waits until the one before is drawn. Returns the
-    /// processor time that laying out and building the interface took.
+    /// Has the session send what the panels show, uploads what is newer and draws a frame. It waits until the
+    /// one before is drawn.
     ///
     /// # Errors
     /// Too many instances, or the GPU failed.
-    pub fn frame(
-        &mut self,
-        status: &Status,
-        pictures: &dyn PictureSource,
-        options: &ViewOptions,
-    ) -> Result<Duration, ViewError> {
-        if options.timeline {
-            let FrameContents {
-                timeline, drawing, ..
-            } = &mut self.contents;
-            timeline.update(pictures);
-            timeline.timeline.judge(status, drawing);
-        }
-        if options.side == Some(ui::SidePanel::Population) {
-            self.contents.population.update(pictures, status, options);
-        }
+    pub fn frame(&mut self) -> Result<(), ViewError> {
+        self.app.look();
+        self.app.update();
+        let plan = self.to_lay_out().request(self.scene.max_side);
+        plan.into_iter().for_each(|it| self.app.request_view(it));
         let pixels = [self.target.width(), self.target.height()];
-        let contents = &self.contents;
-        let frame = contents.frame(Some(status), options, pixels, self.scale);
-        self.scene.update(&frame, pictures);
+        if let (Some(session), Some(status)) = (&self.app.session, &self.app.status)
+            && self.app.options.timeline
+        {
+            self.timeline.update(session);
+            self.timeline.timeline.judge(status, &self.app.drawing);
+        }
+        let frame = Frame {
+            app: &self.app,
+            timeline: &self.timeline,
+            editor: &self.editor,
+            pixels,
+            scale: self.scale,
+        };
+        if let Some(session) = &self.app.session {
+            self.scene.update(&frame, session);
+        }
         let (dialogs, input) = (&mut self.dialogs, egui::RawInput::default());
         let drawn = self.scene.draw(&frame, dialogs, input, &self.view);
         if let Some(before) = self.last.replace(drawn.submission) {
             self.gpu.wait(Some(before))?;
         }
-        self.gpu.trouble()?;
-        Ok(drawn.spent)
+        self.gpu.trouble()
     }
 
     /// Zooms the camera about the lattice's middle, as the key does.
-    pub fn zoom(&self, status: &Status, options: &mut ViewOptions, times: f64) {
-        if let Some((layout, _)) = self.with(status, options).layout() {
-            options.camera = Camera::default();
-            let panel = layout.tiling.panel;
-            options.camera.zoom(times, status.lattices.size, panel);
+    pub fn zoom(&mut self, times: f64) {
+        self.app.look();
+        let places = self.to_lay_out().layout();
+        if let (Some(status), Some((layout, _))) = (&self.app.status, places) {
+            let (size, panel) = (status.lattices.size, layout.tiling.panel);
+            self.app.options.camera = Camera::default();
+            self.app.options.camera.zoom(times, size, panel);
         }
     }
 
     /// Why colours are not by what was asked for, in one sentence, if they are not.
-    pub fn colour_mode_unavailable(
-        &self,
-        status: &Status,
-        options: &ViewOptions,
-    ) -> Option<String> {
-        let frame = self.with(status, options);
-        frame.colour_by(self.scene.max_side).err()
+    pub fn colour_mode_unavailable(&self) -> Option<String> {
+        self.to_lay_out().colour_by(self.scene.max_side).err()
     }
 
     /// How many of the panels have no picture yet: a picture is complete when there is none.
-    pub fn missing(&self, status: &Status, options: &ViewOptions) -> usize {
-        self.scene.missing(&self.with(status, options))
+    pub fn missing(&self) -> usize {
+        self.scene.missing(&self.to_lay_out())
     }
 
     /// Opens the keys.
     pub fn open_help(&mut self) {
         self.dialogs = Dialogs::of(Dialog::Help(Picker::default()));
-    }
-
-    /// Opens the command palette.
-    pub fn open_palette(&mut self) {
-        self.dialogs = Dialogs::of(Dialog::Commands(Picker::default(), Default::default()));
     }
 
     /// Waits for the last frame and reads it back.
@@ -197,11 +131,14 @@ impl Renderer {
         Ok(image)
     }
 
-    /// A frame to lay out.
-    fn with<'a>(&'a self, status: &'a Status, options: &'a ViewOptions) -> Frame<'a> {
-        let pixels = [self.target.width(), self.target.height()];
-        self.contents
-            .frame(Some(status), options, pixels, self.scale)
+    fn to_lay_out(&self) -> Frame<'_> {
+        Frame {
+            app: &self.app,
+            timeline: &self.timeline,
+            editor: &self.editor,
+            pixels: [self.target.width(), self.target.height()],
+            scale: self.scale,
+        }
     }
 }
 

@@ -7,7 +7,6 @@
 
 use egui::*;
 
-use crate::view::Frame;
 use crate::view::layout::{ComparisonPlaces, PixelRect, WindowLayout, in_pixels};
 use crate::view::lesson::sign;
 use crate::view::panels::Minimap;
@@ -18,7 +17,7 @@ use life::{Lattice, Run, Size};
 use session::{Area, Change, Side, Status};
 use ui::finding::{ComparisonTexts, SideTexts};
 use ui::theme::{bytes, theme, tint};
-use ui::{Camera, PanelPart, ViewTransform};
+use ui::{App, Camera, PanelPart, ViewTransform};
 
 /// A number's place, in points.
 const NUMBER: [f32; 2] = [21.0, 15.0];
@@ -93,24 +92,18 @@ struct Sheet {
 }
 
 /// Paints pending edits, the selection and a pattern to be placed over the panels.
-pub(crate) fn paint_edits(
-    ui: &Ui,
-    frame: &Frame<'_>,
-    layout: &WindowLayout,
-    transform: ViewTransform,
-) {
-    let (Some(status), Some(edit_overlay)) = (frame.sources.status, frame.sources.edit_overlay)
-    else {
+pub(crate) fn paint_edits(ui: &Ui, app: &App, layout: &WindowLayout, transform: ViewTransform) {
+    let (Some(status), edit_overlay) = (&app.status, &app.edit_overlay) else {
         return;
     };
     let sheet = |instance: usize| {
-        let place = match frame.sources.single_instance() {
+        let place = match app.single_instance() {
             None => instance,
             Some(only) if only == instance => 0,
             Some(_) => return None,
         };
         let panel = layout.points(layout.tiling.rect(place));
-        let [dead, live] = colours(frame, instance);
+        let [dead, live] = colours(app.options.theme, status.number_of(instance));
         let size = status.lattices.size;
         let mut sheet = Sheet {
             painter: ui.painter().clone(),
@@ -152,12 +145,11 @@ pub(crate) fn paint_edits(
     }
 }
 
-/// Dead and live cells, as the panel has them.
-fn colours(frame: &Frame<'_>, instance: usize) -> [Color32; 2] {
-    let theme = theme(frame.sources.options.theme);
+/// Dead and live cells, as the panel of this number has them.
+fn colours(at: usize, number: usize) -> [Color32; 2] {
+    let theme = theme(at);
     let live = if theme.tinted {
-        let number = |status: &Status| status.number_of(instance);
-        tint(frame.sources.status.map_or(instance, number))
+        tint(number)
     } else {
         theme.ramp[8]
     };
@@ -281,8 +273,8 @@ const MAX_SIDE: f64 = 220.0;
 const MIN_SIDE_PIXELS: f64 = 36.0;
 
 /// The minimap of a frame, if its panels show a part and there is room for it.
-pub(crate) fn minimap(frame: &Frame<'_>, layout: &WindowLayout) -> Option<Minimap> {
-    let (status, options) = (frame.sources.status?, frame.sources.options);
+pub(crate) fn minimap(app: &App, layout: &WindowLayout) -> Option<Minimap> {
+    let (status, options) = (app.status.as_ref()?, &app.options);
     let (size, panel) = (status.lattices.size, layout.tiling.panel);
     if options.hides_minimap || !options.camera.is_zoomed(size, panel) {
         return None;
@@ -314,13 +306,8 @@ pub(crate) fn minimap(frame: &Frame<'_>, layout: &WindowLayout) -> Option<Minima
 }
 
 /// Paints the frames; the cells are the panels' work.
-pub(crate) fn paint_minimap(
-    ui: &Ui,
-    frame: &Frame<'_>,
-    layout: &WindowLayout,
-    transform: ViewTransform,
-) {
-    let (Some(status), Some(small)) = (frame.sources.status, minimap(frame, layout)) else {
+pub(crate) fn paint_minimap(ui: &Ui, app: &App, layout: &WindowLayout, transform: ViewTransform) {
+    let (Some(status), Some(small)) = (&app.status, minimap(app, layout)) else {
         return;
     };
     let (rect, palette, painter) = (layout.points(small.rect), palette(ui), ui.painter());

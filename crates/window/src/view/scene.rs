@@ -15,8 +15,6 @@ use session::PictureSource;
 /// The output of a frame besides its picture.
 pub(crate) struct FrameOutput {
     pub submission: wgpu::SubmissionIndex,
-    /// The processor time that laying out and building the interface took.
-    pub spent: Duration,
     /// What egui wants of the window: cursor, clipboard, input method.
     pub platform: egui::PlatformOutput,
     /// When to draw again without input (egui's repaint delay).
@@ -111,11 +109,11 @@ impl Scene {
 
     /// Queues pictures that are newer than those it holds; waits for nothing.
     pub(crate) fn update(&mut self, frame: &Frame<'_>, source: &dyn PictureSource) {
-        let Some(status) = frame.sources.status else {
+        let Some(status) = &frame.app.status else {
             return;
         };
         let colour_by = frame.colour_by(self.max_side).unwrap_or_default();
-        let only = frame.sources.single_instance();
+        let only = frame.app.single_instance();
         self.panels.update(
             status.lattices.instances,
             status.lattices.size,
@@ -127,7 +125,7 @@ impl Scene {
 
     /// How many of the frame's panels have no picture yet.
     pub(crate) fn missing(&self, frame: &Frame<'_>) -> usize {
-        self.panels.missing(frame.sources.single_instance())
+        self.panels.missing(frame.app.single_instance())
     }
 
     /// Draws a frame into `target` without its dialogs, with an egui of its own: in the window's, a
@@ -151,7 +149,6 @@ impl Scene {
         mut input: egui::RawInput,
         target: &wgpu::TextureView,
     ) -> FrameOutput {
-        let begun = platform::thread_time();
         let (palette, pixels_per_point) = (frame.palette(), frame.pixels_per_point());
         let Interface {
             context,
@@ -166,25 +163,23 @@ impl Scene {
         let side = MAX_LETTERS_SIDE.min(self.max_side) - others;
         input.max_texture_side = Some(side as usize);
         let place = frame.layout();
-        let composed = frame.composed(place.as_ref());
-        let mut output = paint_over(context, &composed, place.as_ref(), dialogs, input);
+        let mut output = paint_over(context, frame, place.as_ref(), dialogs, input);
         let shapes = std::mem::take(&mut output.shapes);
         // As [`egui::Context::tessellate`] does it, which goes through all shapes once more for statistics.
         let letters = context.fonts(|fonts| fonts.font_image_size());
         let scale = output.pixels_per_point;
         let mut tessellator = Tessellator::new(scale, Default::default(), letters, Vec::new());
         let meshes = tessellator.tessellate_shapes(shapes);
-        let spent = platform::thread_time() - begun;
-        if let (Some((layout, transform)), Some(status)) = (&place, frame.sources.status) {
+        if let (Some((layout, transform)), Some(status)) = (&place, &frame.app.status) {
             self.panels.prepare(&PanelsInput {
                 pixels: frame.pixels,
                 tiling: layout.tiling,
                 grid: (status.lattices.instances, status.lattices.size),
                 transform: *transform,
-                only: frame.sources.single_instance(),
+                only: frame.app.single_instance(),
                 number_of: &|instance| status.number_of(instance),
-                options: frame.sources.options,
-                minimap: over_panels::minimap(frame, layout),
+                options: &frame.app.options,
+                minimap: over_panels::minimap(frame.app, layout),
                 docked: layout.docked().collect(),
             });
         }
@@ -202,7 +197,7 @@ impl Scene {
         }
         let extra = overlay.update_buffers(device, queue, &mut encoder, &meshes, &screen);
         {
-            let pass = gpu::begin_pass(&mut encoder, target, outside(frame.sources.options));
+            let pass = gpu::begin_pass(&mut encoder, target, outside(&frame.app.options));
             let mut pass = pass.forget_lifetime();
             if place.is_some() {
                 self.panels.draw(&mut pass);
@@ -216,7 +211,6 @@ impl Scene {
         let viewport = output.viewport_output.get(&egui::ViewportId::ROOT);
         FrameOutput {
             submission,
-            spent,
             again: viewport.map_or(Duration::MAX, |viewport| viewport.repaint_delay),
             platform: output.platform_output,
         }

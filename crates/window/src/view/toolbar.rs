@@ -4,13 +4,12 @@
 
 use egui::*;
 
-use crate::view::Frame;
 use crate::view::dialogs::UiRequest;
 use crate::view::style::*;
 use lang::tr;
 use session::{SessionAction, Switch};
 use ui::figures::{KERNEL, STREAMS};
-use ui::{Action, EditAction, Sources, Tool, ViewAction};
+use ui::{Action, App, EditAction, Tool, ViewAction};
 
 /// Its height, in points.
 pub(crate) const HEIGHT: f32 = 44.0;
@@ -58,11 +57,11 @@ fn button(action: impl Into<Action>, icon: &'static str, label: &str) -> Face {
 
 /// The buttons, from the left. While cells are edited, those in the middle are for cells; the others stay
 /// where they are. While the window is recorded, that button stops it, and says for how long it has been.
-fn buttons(it: &Sources<'_>) -> Vec<Face> {
+fn buttons(it: &App) -> Vec<Face> {
     use EditAction::*;
     use SessionAction::*;
     use ViewAction::*;
-    let runs = it.status.is_some_and(|status| status.clock.running);
+    let runs = it.status.as_ref().is_some_and(|it| it.clock.running);
     let mut buttons = vec![
         if runs {
             button(TogglePause, PAUSE, tr!("Pause"))
@@ -74,27 +73,25 @@ fn buttons(it: &Sources<'_>) -> Vec<Face> {
         button(Slower, "b 1 7 14 2", tr!("Slower")),
         button(Faster, "b 1 7 14 2 b 7 1 2 14", tr!("Faster")),
     ];
-    let overlay = it.edit_overlay;
-    buttons.extend(
-        if overlay.is_some_and(|it| it.tool != Tool::Hand || it.ghost.is_some()) {
-            [
-                button(Undo, UNDO, tr!("Undo")),
-                button(Redo, REDO, tr!("Redo")),
-                button(ToggleShelf, PATTERNS, tr!("Patterns")),
-                button(FillRandomly, FILL, tr!("Fill")),
-                button(ClearSelection, "l 2 2 14 14 l 14 2 2 14", tr!("Clear")),
-            ]
-        } else {
-            let timeline = "b 0 1 9 3 b 3.5 6.5 9 3 b 7 12 9 3";
-            [
-                button(NextKernel, CHIP, tr!("Kernel")),
-                button(CycleSwitch(Switch::Streams), ARROWS, tr!("Streams")),
-                button(ToggleTimeline, timeline, tr!("Timeline")),
-                button(ToggleLab, LAB, tr!("Lab")),
-                button(ToggleLessons, LESSONS, tr!("Lessons")),
-            ]
-        },
-    );
+    let overlay = &it.edit_overlay;
+    buttons.extend(if overlay.tool != Tool::Hand || overlay.ghost.is_some() {
+        [
+            button(Undo, UNDO, tr!("Undo")),
+            button(Redo, REDO, tr!("Redo")),
+            button(ToggleShelf, PATTERNS, tr!("Patterns")),
+            button(FillRandomly, FILL, tr!("Fill")),
+            button(ClearSelection, "l 2 2 14 14 l 14 2 2 14", tr!("Clear")),
+        ]
+    } else {
+        let timeline = "b 0 1 9 3 b 3.5 6.5 9 3 b 7 12 9 3";
+        [
+            button(NextKernel, CHIP, tr!("Kernel")),
+            button(CycleSwitch(Switch::Streams), ARROWS, tr!("Streams")),
+            button(ToggleTimeline, timeline, tr!("Timeline")),
+            button(ToggleLab, LAB, tr!("Lab")),
+            button(ToggleLessons, LESSONS, tr!("Lessons")),
+        ]
+    });
     buttons.extend([
         button(TogglePencil, DRAW, tr!("Draw")),
         button(ToggleAreaSelection, SELECT, tr!("Select")),
@@ -114,7 +111,7 @@ fn buttons(it: &Sources<'_>) -> Vec<Face> {
 pub(crate) const MIN_WIDTH: f32 = BUTTONS as f32 * UNLABELLED + 2.0 * PAD;
 
 /// Shows the toolbar in its rectangle.
-pub(crate) fn show(ui: &mut Ui, frame: &Frame<'_>, rect: Rect) {
+pub(crate) fn show(ui: &mut Ui, app: &App, rect: Rect) {
     let (palette, painter) = (palette(ui), ui.painter());
     painter.hline(rect.x_range(), rect.bottom() - 0.5, (1.0, palette.rule));
     lay_out(ui, rect.shrink2(vec2(PAD, 3.0)), "toolbar", |ui| {
@@ -128,11 +125,11 @@ pub(crate) fn show(ui: &mut Ui, frame: &Frame<'_>, rect: Rect) {
         }
         let has_labels = BUTTONS as f32 * LABELLED <= ui.available_width();
         ui.horizontal(|ui| {
-            for (action, sign, label) in buttons(&frame.sources) {
+            for (action, sign, label) in buttons(app) {
                 let face = face(sign, has_labels.then_some(label));
-                show_button(ui, frame, action, face);
+                show_button(ui, app, action, face);
             }
-            let text = under_pointer(&frame.sources);
+            let text = under_pointer(app);
             if !text.is_empty() {
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                     truncated(ui, RichText::new(text).small());
@@ -167,10 +164,10 @@ fn face(parts: &'static str, label: Option<String>) -> Atom<'static> {
     })
 }
 
-fn show_button(ui: &mut Ui, frame: &Frame<'_>, action: Action, face: Atom<'_>) {
+fn show_button(ui: &mut Ui, app: &App, action: Action, face: Atom<'_>) {
     let Some(row) = action.row() else { return };
-    let unavailable = action.unavailable(&frame.sources);
-    let state = row.is_on(&frame.sources);
+    let unavailable = action.unavailable(app);
+    let state = row.is_on(app);
     // Run and Pause are two signs of one button: neither is lit.
     let is_lit = action != SessionAction::TogglePause.into() && state == Some(true);
     let mut button = Button::new(face).frame_when_inactive(is_lit);
@@ -216,12 +213,13 @@ fn paint_icon(painter: &Painter, square: Rect, parts: &str, colour: Color32) {
 }
 
 /// The cell under the pointer and the selection's size; empty where there is neither.
-fn under_pointer(it: &Sources<'_>) -> String {
-    let overlay = it.edit_overlay;
-    let pointed = overlay.and_then(|it| it.pointed);
-    let selection = overlay.and_then(|it| it.selection);
-    let cell = pointed.map(|(_, [x, y])| tr!("column {x} · row {y}"));
-    let area = selection.map(|(_, area)| tr!("selection {size}", size = area.size));
+fn under_pointer(it: &App) -> String {
+    let overlay = &it.edit_overlay;
+    let cell = overlay.pointed;
+    let cell = cell.map(|(_, [x, y])| tr!("column {x} · row {y}"));
+    let area = overlay
+        .selection
+        .map(|(_, area)| tr!("selection {size}", size = area.size));
     Vec::from_iter(cell.into_iter().chain(area)).join(" · ")
 }
 
@@ -232,7 +230,7 @@ mod tests {
 
     #[test]
     fn while_the_window_is_recorded_its_button_says_for_how_long() {
-        let buttons = with_screen("pencil", |frame| buttons(&frame.sources));
+        let buttons = with_screen("pencil", |frame| buttons(frame.app));
         assert_eq!(buttons[12].2, "Stop 1:15");
     }
 }

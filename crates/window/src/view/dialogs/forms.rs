@@ -251,7 +251,7 @@ impl Field {
     /// Lays out a field for what can be typed, with what is said below it, and what can be chosen; whether
     /// either was done.
     fn show(&mut self, ui: &mut Ui, cx: DialogContext<'_>, takes_focus: &mut bool) -> bool {
-        let (it, setting) = (&cx.frame.sources, self.setting);
+        let (status, setting) = (cx.app.status.as_deref(), self.setting);
         if Setting::TYPED.contains(&setting) {
             let id = ui.next_auto_id();
             // Before the field sees it: it would lose its focus.
@@ -264,7 +264,7 @@ impl Field {
                 dialogs::hold_focus(&field);
             }
             self.refused &= !field.changed();
-            match (setting.read(&self.typed), it.status) {
+            match (setting.read(&self.typed), status) {
                 (Ok(action), _) if entered => {
                     ask(cx.context, UiRequest::Act(action.into()));
                     return true;
@@ -278,9 +278,7 @@ impl Field {
                 (_, None) => {}
             }
         }
-        let choices = it
-            .status
-            .map_or(Vec::new(), |status| setting.choices(status));
+        let choices = status.map_or(Vec::new(), |status| setting.choices(status));
         let choices = choices.into_iter().map(|it| Item::Sets(None, it));
         show_lines(ui, cx, choices, takes_focus)
     }

@@ -15,23 +15,21 @@ use egui::*;
 use std::mem::{Discriminant, discriminant, take};
 use std::sync::Arc;
 
-use crate::view::Frame;
 use crate::view::widgets::{self, Palette, ask};
 use lang::tr;
-use lesson::ExerciseProgress;
 use life::{Kind, Shelved};
 use session::StoredKernel;
 use ui::actions::{Setting, TABLE, Topic};
 use ui::code_editor::Code;
-use ui::{Action, ViewAction};
+use ui::{Action, App, ViewAction};
 
 /// A dialog that is open.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Dialog {
     /// The command palette, with lectures, lessons and exercises beside the actions.
-    Commands(Picker, ExerciseProgress),
+    Commands(Picker),
     /// The lectures, the lessons and the exercises.
-    Lessons(Picker, ExerciseProgress),
+    Lessons(Picker),
     /// A file that is chosen or a path that is typed in.
     File(FileDialog),
     /// The shelf.
@@ -103,7 +101,7 @@ pub(crate) struct DialogContext<'a> {
     /// egui's own.
     pub context: &'a Context,
     /// What is shown beneath it.
-    pub frame: &'a Frame<'a>,
+    pub app: &'a App,
     /// The frame's colours.
     pub palette: &'a Palette,
     /// The whole window, in pixels.
@@ -117,18 +115,18 @@ pub(crate) struct DialogContext<'a> {
 impl Dialog {
     /// Lays it out; whether it stays open.
     fn show(&mut self, cx: DialogContext<'_>) -> bool {
-        let it = &cx.frame.sources;
+        let it = cx.app;
         let one = f32::INFINITY;
         let (stays, picked) = match self {
             Dialog::File(file) => return file.show(cx),
             Dialog::Form(form) => return form.show(cx),
             Dialog::Kernel(kernel) => return forms::show_kernel(kernel, cx),
-            Dialog::Commands(picker, solved) => {
-                let items = |_| picker::commands(it, solved);
+            Dialog::Commands(picker) => {
+                let items = |_| picker::commands(it);
                 picker.show(cx, tr!("Find a command"), one, &[], false, items)
             }
-            Dialog::Lessons(picker, solved) => {
-                let items = |_| picker::lessons(it, solved).collect();
+            Dialog::Lessons(picker) => {
+                let items = |_| picker::lessons(it).collect();
                 let title = tr!("Lectures, lessons and exercises");
                 picker.show(cx, title, one, &[], true, items)
             }
@@ -165,7 +163,7 @@ impl Dialog {
     /// Whether it lists actions.
     fn is_list(&self) -> bool {
         use Dialog::*;
-        matches!(self, Commands(..) | Lessons(..) | Menu(_) | Help(_))
+        matches!(self, Commands(_) | Lessons(_) | Menu(_) | Help(_))
     }
 
     fn is_of_kind(&self, other: &Dialog) -> bool {

@@ -11,11 +11,11 @@ use crate::view::over_panels::runs_of;
 use crate::view::style::truncated;
 use Item::*;
 use lang::{Language, tr};
-use lesson::{EXERCISES, ExerciseProgress, LESSONS};
+use lesson::{EXERCISES, LESSONS};
 use life::{Kind, Lattice, Run, SHELF, Shelved, Size};
 use session::Switch;
 use ui::actions::{Position, Row, Setting, TABLE, search};
-use ui::{Action, EditAction, Sources};
+use ui::{Action, App, EditAction};
 
 /// An item's height, without and with a pattern's picture.
 const LINE: f32 = 27.0;
@@ -56,11 +56,12 @@ impl Item {
     }
 
     /// What it does; beside a picture the pattern's name, as its finder wrote it.
-    fn text(self, it: &Sources<'_>) -> String {
+    fn text(self, it: &App) -> String {
         match self {
             Acts(row) => row.help().into(),
             Sets(setting, position) => {
-                let text = it.status.map_or(String::new(), |it| position.text(it));
+                let status = it.status.as_ref();
+                let text = status.map_or(String::new(), |it| position.text(it));
                 match setting {
                     Some(setting) => format!("{} {text}", setting.title()),
                     None => text,
@@ -100,7 +101,7 @@ impl Item {
     }
 
     /// Whether it is on, where it switches something.
-    pub(super) fn is_on(self, it: &Sources<'_>) -> Option<bool> {
+    pub(super) fn is_on(self, it: &App) -> Option<bool> {
         match self {
             Acts(row) => row.is_on(it),
             Sets(_, position) => Some(position.is_on),
@@ -109,7 +110,7 @@ impl Item {
     }
 
     /// The present position of what it switches or sets, or what it is; empty where there is none.
-    fn position(self, it: &Sources<'_>) -> String {
+    fn position(self, it: &App) -> String {
         match self {
             Acts(row) => row.position_in_words(it).unwrap_or_default(),
             Lecture(_) | Lesson(_) | Exercise(..) => self.group().into(),
@@ -118,7 +119,7 @@ impl Item {
     }
 
     /// Why it is impossible now.
-    fn unavailable(self, it: &Sources<'_>) -> Option<String> {
+    fn unavailable(self, it: &App) -> Option<String> {
         match self {
             Acts(row) => row.action.unavailable(it),
             Sets(_, position) => Action::from(position.action).unavailable(it),
@@ -137,7 +138,7 @@ impl Item {
 
     /// How far it is from what was typed, if it can be meant: in the reader's language, or in English. Of a
     /// listed pattern, whether only other words than its name say so.
-    fn cost(self, words: &[String], it: &Sources<'_>) -> Option<(u32, bool)> {
+    fn cost(self, words: &[String], it: &App) -> Option<(u32, bool)> {
         let text = self.text(it);
         let also = || match self {
             Picture(shelved) => {
@@ -163,9 +164,9 @@ impl Item {
 
 /// Everything that can be asked for: the action table, each position of a switch, each kernel, pattern,
 /// lecture, lesson and exercise.
-pub(super) fn commands(it: &Sources<'_>, solved: &ExerciseProgress) -> Vec<Item> {
+pub(super) fn commands(it: &App) -> Vec<Item> {
     let mut items = Vec::from_iter(TABLE.iter().map(Acts));
-    if let Some(status) = it.status {
+    if let Some(status) = &it.status {
         let switches = Switch::ALL.into_iter().map(Setting::Switch);
         let settings = [Setting::Kernel].into_iter().chain(switches);
         for setting in settings.chain([Setting::Pace]) {
@@ -174,15 +175,15 @@ pub(super) fn commands(it: &Sources<'_>, solved: &ExerciseProgress) -> Vec<Item>
         }
     }
     items.extend(SHELF.iter().map(Pattern));
-    items.extend(lessons(it, solved));
+    items.extend(lessons(it));
     items
 }
 
 /// The lectures, then the lessons, then the exercises with whether they are solved.
-pub(super) fn lessons(it: &Sources<'_>, solved: &ExerciseProgress) -> impl Iterator<Item = Item> {
+pub(super) fn lessons(it: &App) -> impl Iterator<Item = Item> {
     let lectures = (0..it.lectures.len()).map(Lecture);
     let exercises = EXERCISES.iter().enumerate();
-    let exercises = exercises.map(|(at, it)| Exercise(at, solved.is_solved(it)));
+    let exercises = exercises.map(|(at, exercise)| Exercise(at, it.progress.is_solved(exercise)));
     let lessons = (0..LESSONS.len()).map(Lesson);
     lectures.chain(lessons).chain(exercises)
 }
@@ -275,7 +276,7 @@ impl Picker {
         has_headings: bool,
         items: impl Fn(usize) -> Vec<Item>,
     ) -> (bool, Option<UiRequest>) {
-        let it = &cx.frame.sources;
+        let it = cx.app;
         let mut picked = None;
         let width = if column.is_finite() { 1240.0 } else { 720.0 };
         let left = dialogs::dialog(cx, (title, title), None, width, |ui| {
@@ -399,7 +400,7 @@ impl Picker {
 
 /// The items that have every typed word, the best first, possible ones before others, each group together
 /// where there are headings; all in their order where nothing is typed.
-fn found(items: Vec<Item>, typed: &str, it: &Sources<'_>, has_headings: bool) -> Vec<Item> {
+fn found(items: Vec<Item>, typed: &str, it: &App, has_headings: bool) -> Vec<Item> {
     let words = search::words(typed);
     if words.is_empty() {
         return items;
@@ -429,7 +430,7 @@ pub(super) fn show_item(
     chosen: Option<bool>,
     width: f32,
 ) -> Response {
-    let (it, palette) = (&cx.frame.sources, cx.palette);
+    let (it, palette) = (cx.app, cx.palette);
     let (unavailable, state) = (item.unavailable(it), item.is_on(it));
     let (said, is_possible) = (item.text(it), unavailable.is_none());
     let shelved = match item {
@@ -543,8 +544,8 @@ mod tests {
             for typed in words.split('|') {
                 let both = || {
                     with_screen("panels", |frame| {
-                        let it = &frame.sources;
-                        let commands = commands(it, &ExerciseProgress::default());
+                        let it = frame.app;
+                        let commands = commands(it);
                         [(commands, false), (patterns(None), true)].map(|(items, has_headings)| {
                             let found = found(items, typed, it, has_headings).into_iter();
                             Vec::from_iter(found.take(3).map(|item| item.text(it)))

@@ -55,28 +55,28 @@ pub(super) const SCREENS: &[Row] = &[
         let mut text = tr!("Recording {name}: {frames}");
         text += &tr!(", {waiting} still to write", waiting = 3);
         text += &tr!(", {} dropped", 2);
-        it.contents.drawing.notice = Some(text.into());
+        it.app.drawing.notice = Some(text.into());
     }),
     ("warned", |it| {
         let saved = tr!("Saved {path}", path = "003.rle");
         it.status.notice = Some(saved.into());
-        it.contents.drawing.forwarded = true;
-        let adapter = it.contents.drawing.adapter.as_mut().unwrap();
+        it.app.drawing.forwarded = true;
+        let adapter = it.app.drawing.adapter.as_mut().unwrap();
         adapter.name = "NVIDIA H200".into();
         adapter.pci_bus_id = Some("0000:17:00.0".into());
     }),
     ("drawn-in-software", |it| {
-        let adapter = it.contents.drawing.adapter.as_mut().unwrap();
+        let adapter = it.app.drawing.adapter.as_mut().unwrap();
         adapter.name = "llvmpipe (LLVM 15.0.6, 256 bits)".into();
         adapter.software = true;
     }),
     ("recorded-on-the-cpu", |it| {
         // A class without a GPU has to find the key of recorded rounds, with any kernel.
         it.windows = WHOLE;
-        it.contents.drawing.adapter = None;
+        it.app.drawing.adapter = None;
         let longest = KERNELS.iter().max_by_key(|it| it.title.len());
         it.status.setting.kernel = longest.unwrap();
-        it.options.colour_by = ColourBy::History;
+        it.app.options.colour_by = ColourBy::History;
         it.status.clock.oldest = Some(0);
         it.status.engine.name = "cpu";
         let device = &mut it.status.engine.devices[0];
@@ -111,10 +111,10 @@ pub(super) const SCREENS: &[Row] = &[
         settle(&mut it.status);
     }),
     ("lecture", |it| {
-        it.contents.drawing.lecture = Some(lecture_screen())
+        it.app.drawing.lecture = Some(lecture_screen())
     }),
     ("presentation", |it| {
-        it.options.presentation = true;
+        it.app.options.presentation = true;
         let what = lang::text("32 cells per word, added as bit planes");
         it.status.notice = Some(tr!("kernel {}: {}", "bits", what).into());
         it.status.lab.last_effect = Some(Effect {
@@ -129,7 +129,7 @@ pub(super) const SCREENS: &[Row] = &[
     ("comparison-differ-all", |it| {
         it.grid(17, 256, 256);
         it.beside(Lab);
-        it.options.timeline = true;
+        it.app.options.timeline = true;
         halve(&mut it.status, 12_345);
     }),
     // What a hand has put over the panels, and cameras.
@@ -137,8 +137,8 @@ pub(super) const SCREENS: &[Row] = &[
         it.grid(4, 256, 256);
         it.status.clock.running = false;
         let size = Size::new(90, 60).unwrap();
-        it.contents.edit_overlay.selection = Some((1, Area { x: 40, y: 70, size }));
-        it.contents.edit_overlay.pointed = Some((3, [129, 117]));
+        it.app.edit_overlay.selection = Some((1, Area { x: 40, y: 70, size }));
+        it.app.edit_overlay.pointed = Some((3, [129, 117]));
     }),
     ("ghost", |it| {
         it.grid(4, 256, 256);
@@ -147,41 +147,41 @@ pub(super) const SCREENS: &[Row] = &[
         (0..360)
             .step_by(2)
             .for_each(|at| pattern.set(at % 30, at / 30, true));
-        it.contents.edit_overlay.ghost = Some(Ghost {
+        it.app.edit_overlay.ghost = Some(Ghost {
             pattern: Arc::new(pattern),
             at: Some((2, [128, 128])),
         });
         let text =
             tr!("Click to place, Q/W to rotate, Esc to cancel; a right click opens the menu");
-        it.contents.drawing.notice = Some(text.into());
+        it.app.drawing.notice = Some(text.into());
     }),
     ("pencil", |it| {
         it.grid(1, 256, 256);
         (it.status.clock.running, it.status.clock.waiting_edits) = (false, 2);
-        it.contents.drawing.recording = Some(Duration::from_secs(75));
-        it.options.grid_lines = true;
+        it.app.drawing.recording = Some(Duration::from_secs(75));
+        it.app.options.grid_lines = true;
         it.zoom(8.0, [350.0; 2]);
-        it.contents.edit_overlay.tool = Tool::Pencil;
+        it.app.edit_overlay.tool = Tool::Pencil;
         let cells = (120..140).map(|x| [x, 128]).collect();
         let edit = Edit {
             instance: 0,
             change: Change::Draw { cells, alive: true },
             continues_stroke: false,
         };
-        it.contents.edit_overlay.pending.push_back((1, edit));
-        it.contents.drawing.notice = Some(tr!("Pencil on: drag to draw").into());
+        it.app.edit_overlay.pending.push_back((1, edit));
+        it.app.drawing.notice = Some(tr!("Pencil on: drag to draw").into());
     }),
     ("minimap", |it| {
         it.grid(16, 512, 256);
         it.status.panels.selected = 6;
         it.zoom(9.0, [500.0, 100.0]);
         // The light theme, by history: what else a picture of cells has.
-        it.options.theme = 4;
-        it.options.colour_by = ColourBy::History;
+        it.app.options.theme = 4;
+        it.app.options.colour_by = ColourBy::History;
     }),
     // The timeline, and what stands beside the panels.
     ("timeline", |it| {
-        it.options.timeline = true;
+        it.app.options.timeline = true;
         it.calibrate(0.05);
     }),
     ("timeline-changed", |it| {
@@ -193,33 +193,33 @@ pub(super) const SCREENS: &[Row] = &[
         halve(&mut it.status, 0);
     }),
     ("timeline-over-a-bar", |it| {
-        it.options.timeline = true;
+        it.app.options.timeline = true;
         it.mouse = |it, layout| {
             let at = layout.timeline.map(|rect| within(rect, 0.3, 0.45));
-            it.contents.timeline.hover(at);
+            it.timeline.hover(at);
         };
     }),
     ("timeline-waits", |it| {
-        it.options.timeline = true;
+        it.app.options.timeline = true;
         it.round = waited_round;
         it.status.engine.name = "cpu";
         it.calibrate(0.05);
     }),
     ("timeline-256", |it| {
         it.grid(256, 64, 64);
-        it.options.timeline = true;
+        it.app.options.timeline = true;
     }),
     ("blocks", |it| {
-        it.options.timeline = true;
+        it.app.options.timeline = true;
         let lab = &mut it.status.lab;
         (lab.block_timestamps, lab.timestamp_overhead) = (true, Some(1.03));
         it.calibrate(0.05);
         it.round = |streams| round_with_block_timestamps(streams, 132);
     }),
     ("causes-several", |it| {
-        it.contents.timeline.frozen = true;
+        it.timeline.frozen = true;
         it.beside(Causes);
-        it.options.timeline = true;
+        it.app.options.timeline = true;
         it.round = waited_round;
         it.calibrate(0.9);
     }),
@@ -240,17 +240,17 @@ pub(super) const SCREENS: &[Row] = &[
     }),
     ("population-of-all-timeline", |it| {
         it.beside(Population);
-        (it.options.timeline, it.options.population_of_all) = (true, true);
+        (it.app.options.timeline, it.app.options.population_of_all) = (true, true);
         settle(&mut it.status);
     }),
     ("ladder", |it| it.climb()),
     ("ladder-timeline", |it| {
         it.climb();
-        it.options.timeline = true;
+        it.app.options.timeline = true;
     }),
     ("ladder-source", |it| {
         it.climb();
-        it.options.source = Some(rung("shared").index());
+        it.app.options.source = Some(rung("shared").index());
     }),
     ("ladder-unrecorded", |it| {
         it.beside(Ladder);
@@ -270,21 +270,21 @@ pub(super) const SCREENS: &[Row] = &[
     ("editor-error", |it| {
         it.edit();
         let text = "for i in 0..N {\n    advance(i, i % 4);\n    downlod(i, i % 4);\n}\n";
-        it.contents.editor = CodeEditor::open(Code::Round, "round.rhai".into(), text.into());
+        it.editor = CodeEditor::open(Code::Round, "round.rhai".into(), text.into());
     }),
     ("editor-race", |it| {
         it.edit();
         it.calibrate(0.05);
-        it.contents.editor = CodeEditor::open(Code::Round, "round.rhai".into(), RACE.into());
+        it.editor = CodeEditor::open(Code::Round, "round.rhai".into(), RACE.into());
     }),
     ("editor-exercise", |it| {
         it.edit();
-        it.contents.editor = CodeEditor::start(&EXERCISES[0]);
+        it.editor = CodeEditor::start(&EXERCISES[0]);
     }),
     ("editor-presented", |it| {
         it.edit();
-        it.options.presentation = true;
-        it.contents.editor = CodeEditor::open(Code::Round, "round.rhai".into(), RACE.into());
+        it.app.options.presentation = true;
+        it.editor = CodeEditor::open(Code::Round, "round.rhai".into(), RACE.into());
     }),
     ("editor-kernel", |it| it.check(None)),
     ("editor-kernel-error", |it| {
@@ -321,8 +321,8 @@ pub(super) const SCREENS: &[Row] = &[
     }),
     // Lessons.
     ("lesson-list", |it| {
-        it.contents.lectures = vec![lecture_options(Path::new("")).lecture];
-        it.open(Dialog::Lessons(Picker::at(7), Default::default()));
+        it.app.lectures = vec![lecture_options(Path::new("")).lecture];
+        it.open(Dialog::Lessons(Picker::at(7)));
     }),
     ("lesson-page", |it| it.teach(lesson_page(false))),
     ("lesson-picture", |it| it.teach(lesson_page(true))),
@@ -380,7 +380,7 @@ pub(super) const SCREENS: &[Row] = &[
     ("popup-grid", |it| it.open(popup(GRID, [900.0, 200.0]))),
     ("popup-kernel", |it| it.open(popup(KERNEL, [1000.0, 560.0]))),
     ("popup-presentation", |it| {
-        it.options.presentation = true;
+        it.app.options.presentation = true;
         it.open(popup(ROUND, [120.0, 600.0]));
     }),
     ("popup-panel", |it| {
@@ -390,7 +390,7 @@ pub(super) const SCREENS: &[Row] = &[
     ("odd-lab-timeline", |it| {
         it.windows = ODD;
         it.beside(Lab);
-        it.options.timeline = true;
+        it.app.options.timeline = true;
     }),
     ("odd-lesson", |it| {
         it.windows = ODD;
@@ -406,7 +406,7 @@ pub(super) const SCREENS: &[Row] = &[
     }),
     ("odd-presentation", |it| {
         it.windows = SMALL;
-        it.options.presentation = true;
+        it.app.options.presentation = true;
     }),
     ("interface-large", |it| it.enlarge(3)),
     ("interface-largest", |it| {
@@ -418,15 +418,15 @@ pub(super) const SCREENS: &[Row] = &[
 /// What several screens have.
 impl Scenario {
     fn beside(&mut self, panel: SidePanel) {
-        self.options.side = Some(panel);
+        self.app.options.side = Some(panel);
     }
 
     fn present(&mut self) {
-        (self.options.timeline, self.options.presentation) = (true, true);
+        (self.app.options.timeline, self.app.options.presentation) = (true, true);
     }
 
     fn teach(&mut self, page: Box<LessonPage>) {
-        self.contents.lesson = Some(page);
+        self.app.lessons.show_page(page);
     }
 
     fn open(&mut self, dialog: Dialog) {
@@ -443,12 +443,15 @@ impl Scenario {
 
     fn zoom(&mut self, factor: f64, at: [f64; 2]) {
         let size = self.status.lattices.size;
-        self.options.camera.zoom_at(factor, at, size, [700, 700]);
+        self.app
+            .options
+            .camera
+            .zoom_at(factor, at, size, [700, 700]);
     }
 
     fn enlarge(&mut self, by: i8) {
         let scale = InterfaceScale::default().larger(by);
-        self.options.interface_scale = scale.expect("a scale of the interface");
+        self.app.options.interface_scale = scale.expect("a scale of the interface");
     }
 
     /// The ops of a round of all instances were run alone.
@@ -458,7 +461,7 @@ impl Scenario {
     }
 
     fn change_to_one_stream(&mut self) {
-        (self.options.timeline, self.changed) = (true, true);
+        (self.app.options.timeline, self.changed) = (true, true);
         self.status.setting.switches.streams = Streams::One;
         self.status.lab.last_effect = Some(effect());
     }
@@ -473,13 +476,13 @@ impl Scenario {
 
     fn edit(&mut self) {
         self.beside(Editor);
-        self.options.timeline = true;
+        self.app.options.timeline = true;
     }
 
     /// A kernel in the editor, and what its check has found.
     fn check(&mut self, checked: Option<Result<Right, Box<Fault>>>) {
         self.edit();
-        let editor = &mut self.contents.editor;
+        let editor = &mut self.editor;
         *editor = CodeEditor::of_kernel(rung("shared"));
         editor.findings = checked.map(Findings::of_checked);
     }
@@ -520,7 +523,7 @@ fn own_kernel() -> &'static Kernel {
 }
 
 fn palette(typed: &str) -> Dialog {
-    Dialog::Commands(Picker::new(typed, 0), Default::default())
+    Dialog::Commands(Picker::new(typed, 0))
 }
 
 fn menu(topic: Topic) -> Dialog {

@@ -318,7 +318,7 @@ fn faults(it: &mut Scenario, context: &egui::Context, clock: &mut f64) -> Vec<St
         room: SLACK.max(2.0 * screen.width() / it.window.0[0] as f32),
         only: Some(lang::language()).filter(|_| !is_written),
         is_whole: it.windows == WHOLE,
-        is_edited: it.options.side == Some(ui::SidePanel::Editor),
+        is_edited: it.app.options.side == Some(ui::SidePanel::Editor),
         carded: false,
         cards: Vec::new(),
         backgrounds: Vec::new(),
@@ -337,8 +337,8 @@ fn faults(it: &mut Scenario, context: &egui::Context, clock: &mut f64) -> Vec<St
     let Some((layout, _)) = frame.layout() else {
         return wrong;
     };
-    let lacks = it.options.timeline && layout.timeline.is_none()
-        || it.options.side.is_some() && layout.side.is_none();
+    let lacks = it.app.options.timeline && layout.timeline.is_none()
+        || it.app.options.side.is_some() && layout.side.is_none();
     let says = |seen: &VisibleText| {
         seen.text.contains("too small") || seen.text.contains("takes the timeline")
     };
@@ -403,7 +403,7 @@ fn every_screen_is_whole_legible_named_and_at_rest() {
                 with(language, || {
                     let mut it = Scenario::new(row, window);
                     // Each theme in a usual window.
-                    it.options.theme = (2 * number + language as usize) % COUNT;
+                    it.app.options.theme = (2 * number + language as usize) % COUNT;
                     let title = it.title(language);
                     let faults = faults(&mut it, &context, &mut clock);
                     wrong.extend(faults.into_iter().map(|fault| format!("{title}: {fault}")));
@@ -621,19 +621,19 @@ fn an_input_method_composes_in_every_field_without_interruption() {
 fn a_minimap_is_in_a_panel_that_shows_a_part_and_leads_to_the_cell_under_the_mouse() {
     let changes: [Row; 4] = [
         ("shown", |_| {}),
-        ("shown alone", |it| it.options.single = true),
-        ("hidden", |it| it.options.hides_minimap = true),
-        ("whole", |it| it.options.camera = Camera::default()),
+        ("shown alone", |it| it.app.options.single = true),
+        ("hidden", |it| it.app.options.hides_minimap = true),
+        ("whole", |it| it.app.options.camera = Camera::default()),
     ];
     for (name, change) in changes {
         let mut it = named("minimap", WINDOWS[0]);
         change(&mut it);
         let frame = it.frame();
         let (layout, _) = frame.layout().unwrap();
-        let small = minimap(&frame, &layout);
+        let small = minimap(frame.app, &layout);
         assert_eq!(small.is_some(), name.starts_with("shown"), "{name}");
         let Some(small) = small else { continue };
-        let place = if it.options.single { 0 } else { 6 };
+        let place = if it.app.options.single { 0 } else { 6 };
         let [panel, rect] = [layout.tiling.rect(place), small.rect].map(|rect| layout.points(rect));
         assert!(small.instance == 6 && panel.contains_rect(rect), "{rect:?}");
         let at = |x: f64, y: f64| {

@@ -10,7 +10,6 @@ mod text;
 
 pub(crate) use lanes::paint_rounds;
 
-use crate::view::Frame;
 use crate::view::layout::WindowLayout;
 use crate::view::widgets::palette;
 use egui::Ui;
@@ -79,16 +78,16 @@ impl TimelineView {
 
     /// The newest round; above it the one before the last change, or A's above B's, unless the
     /// multiprocessors' rows need the room; and these.
-    fn strips(&self, places: &TimelineLayout, status: Option<&Status>) -> Vec<Strip<'_>> {
+    fn strips(&self, places: &TimelineLayout, status: &Status) -> Vec<Strip<'_>> {
         let Some(chart) = self.chart() else {
             return Vec::new();
         };
         let scale = self.scale(places);
         let before = self.before().filter(|_| places.map.is_none());
         let charts: Vec<_> = before.into_iter().chain([chart]).collect();
-        let is_comparing = status.is_some_and(|status| status.lab.comparison.is_some());
+        let is_comparing = status.lab.comparison.is_some();
         let mut strips = lanes::rounds(&places.plot, scale, &charts, is_comparing);
-        if let (Some((_, map)), Some(status)) = (places.map, status) {
+        if let Some((_, map)) = places.map {
             let count = sm_count(status).max(chart.sms.len());
             let mut strip = Strip::new(sm_prefix(status), &chart.sms, chart, map, scale);
             strip.rows = Rows::new(MIN_SM_ROW, count, map.top(), map.height());
@@ -141,19 +140,18 @@ fn sm_prefix(status: &Status) -> &'static str {
 }
 
 /// Paints the timeline, if the window has room for it, and what the pointer is over anywhere near it.
-pub(crate) fn paint(ui: &mut Ui, frame: &Frame<'_>, layout: &WindowLayout) {
-    let timeline = frame.timeline;
+pub(crate) fn paint(ui: &mut Ui, timeline: &TimelineView, status: &Status, layout: &WindowLayout) {
     let Some(places) = TimelineLayout::of(layout) else {
         return;
     };
     let line = (1.0, palette(ui).rule);
     ui.painter()
         .hline(places.all.x_range(), places.all.top() + 0.5, line);
-    let strips = timeline.strips(&places, frame.sources.status);
+    let strips = timeline.strips(&places, status);
     if !strips.is_empty() {
         lanes::paint(ui, &places.plot, timeline.scale(&places), &strips);
     }
-    text::show(ui, frame, &places, &strips);
+    text::show(ui, timeline, status, &places, &strips);
     let at = timeline.pointer.map(|at| layout.point(at));
     if let Some(at) = at.filter(|at| places.all.contains(*at))
         && let Some((lines, place)) = strips.iter().find_map(|strip| strip.hit(at))

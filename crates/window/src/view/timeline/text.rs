@@ -3,17 +3,16 @@
 
 use egui::*;
 
-use crate::view::Frame;
 use crate::view::style::*;
 use crate::view::timeline::lanes::{Strip, add_bar, paint_outline};
 use crate::view::timeline::layout::TimelineLayout;
 use crate::view::timeline::{TimelineView, sm_count, sm_prefix};
 use lang::tr;
 use session::{SessionAction, Status, Switch};
-use ui::diagnosis::{describe, round_time};
-use ui::finding::{Headline, Tone};
+use ui::diagnosis::{describe, overlap_in_words, round_time};
+use ui::finding::{Headline, Tone, headline};
 use ui::timeline::{colour, drawn_round, fill};
-use ui::{Action, Chart, ViewAction};
+use ui::{Action, Chart, RecordedTexts, ViewAction};
 
 /// The size of the factor's type, of what is beside it, and of the foot's.
 const LARGE: f32 = 26.0;
@@ -23,18 +22,21 @@ const SMALL: f32 = 12.5;
 const STATE: f32 = 110.0;
 
 /// Shows all of it.
-pub(super) fn show(ui: &mut Ui, frame: &Frame<'_>, places: &TimelineLayout, strips: &[Strip<'_>]) {
-    let (timeline, screen) = (frame.timeline, &frame.screen);
-    let (palette, status) = (palette(ui), frame.sources.status);
-    let missing = screen
-        .recorded
-        .as_ref()
-        .map_or("", |it| it.missing.as_str());
+pub(super) fn show(
+    ui: &mut Ui,
+    timeline: &TimelineView,
+    status: &Status,
+    places: &TimelineLayout,
+    strips: &[Strip<'_>],
+) {
+    let (palette, found) = (palette(ui), headline(status));
+    let recorded = RecordedTexts::of(status);
+    let missing = recorded.as_ref().map_or("", |it| it.missing.as_str());
     let folded = strips.iter().map(|strip| strip.rows.folded).max();
     line(ui, places.title, "title", |ui| {
         show_state(ui, timeline, status);
         if timeline.race.is_none() {
-            show_summary(ui, frame);
+            show_summary(ui, timeline, status);
         }
     });
     // Where a step of a lecture says what was found, a race takes the legend's place.
@@ -74,30 +76,29 @@ pub(super) fn show(ui: &mut Ui, frame: &Frame<'_>, places: &TimelineLayout, stri
         line(ui, place, "finding", |ui| _ = ui.label(text));
     } else if places.finding.is_positive() {
         line(ui, places.finding, "finding", |ui| {
-            show_finding(ui, screen.finding.as_ref());
+            show_finding(ui, found.as_ref());
         });
     }
-    if let (Some((head, _)), Some(status)) = (places.map, status) {
+    if let Some((head, _)) = places.map {
         // The axis' lines end where words are.
         ui.painter().rect_filled(head, 0.0, palette.background);
         let text = map_in_words(timeline.chart(), status);
         let text = styled(text, medium(13.5), palette.value);
         line(ui, head, "map", |ui| _ = truncated(ui, text));
     }
-    let foot = match (&timeline.race, &screen.recorded, status) {
-        (Some(race), ..) if race.is_measured => {
+    let foot = match (&timeline.race, &recorded) {
+        (Some(race), _) if race.is_measured => {
             tr!("drawn as the script orders it; each op takes as long as alone").into()
         }
-        (Some(_), ..) => {
+        (Some(_), _) => {
             tr!("drawn as the script orders it; no op was timed yet, so that all are equally long")
                 .into()
         }
-        (None, Some(recorded), _) => recorded.line(),
-        (None, None, Some(status)) => source(status, screen.finding.is_some(), folded),
-        (None, None, None) => String::new(),
+        (None, Some(recorded)) => recorded.line(),
+        (None, None) => source(status, found.is_some(), folded),
     };
     line(ui, places.foot, "foot", |ui| {
-        let colour = match &screen.recorded {
+        let colour = match &recorded {
             Some(_) => palette.recorded,
             None => palette.label,
         };
@@ -118,15 +119,13 @@ fn line(ui: &mut Ui, place: Rect, name: &str, add: impl FnOnce(&mut Ui)) {
 }
 
 /// Shows which round is shown as a button that freezes it; a round that did not run cannot be frozen.
-fn show_state(ui: &mut Ui, timeline: &TimelineView, status: Option<&Status>) {
+fn show_state(ui: &mut Ui, timeline: &TimelineView, status: &Status) {
     let palette = palette(ui);
-    let is_running = status.is_some_and(|status| status.clock.running);
-    let is_recorded = status.is_some_and(|status| status.lab.recording.is_some());
     let (fill, colour, word) = match timeline.race {
         Some(_) => (palette.failed, palette.on_failed, tr!("not run")),
         None if timeline.frozen => (palette.accent, palette.on_accent, tr!("frozen")),
-        None if is_recorded => (palette.rule, palette.recorded, tr!("recorded")),
-        None if is_running => (palette.running_background, palette.running, tr!("live")),
+        None if status.lab.recording.is_some() => (palette.rule, palette.recorded, tr!("recorded")),
+        None if status.clock.running => (palette.running_background, palette.running, tr!("live")),
         None => (palette.rule, palette.value, tr!("last round")),
     };
     let word = styled(word, medium(14.5), colour);
@@ -143,22 +142,22 @@ fn show_state(ui: &mut Ui, timeline: &TimelineView, status: Option<&Status>) {
 }
 
 /// How much overlaps; a click shows why no more does.
-fn show_summary(ui: &mut Ui, frame: &Frame<'_>) {
-    let (screen, sources) = (&frame.screen, &frame.sources);
-    let (Some(overlap), Some(status)) = (&screen.overlap, sources.status) else {
-        return; // it is not measured while A and B are compared
+fn show_summary(ui: &mut Ui, timeline: &TimelineView, status: &Status) {
+    let judged = timeline.timeline.diagnosis.as_ref();
+    let Some(overlap) = overlap_in_words(judged, status) else {
+        return;
     };
-    let colour = match &screen.recorded {
+    let colour = match &status.lab.recording {
         None => palette(ui).accent,
         Some(_) => palette(ui).recorded,
     };
     let room = ui.available_width();
     let line = |words: &str| fitted(ui.painter(), words, medium(14.0), colour, room);
     // Of two rounds the finding has the times; and half a time says nothing.
-    let time = round_time(status).filter(|_| screen.round_before.is_none());
+    let time = round_time(status).filter(|_| timeline.timeline.before.is_none());
     let both = time.map(|time| line(&format!("{overlap} · {time}")));
     let both = both.filter(|line| !line.elided);
-    let words = both.unwrap_or_else(|| line(overlap));
+    let words = both.unwrap_or_else(|| line(&overlap));
     ui.visuals_mut().hyperlink_color = colour;
     let link = ui.add(Link::new(words));
     asks(&link, ViewAction::ToggleCauses);
@@ -166,7 +165,6 @@ fn show_summary(ui: &mut Ui, frame: &Frame<'_>) {
     ui.ctx()
         .accesskit_node_builder(link.id, |node| node.set_description(what));
     link.on_hover_ui(|ui| {
-        let judged = sources.timeline.diagnosis.as_ref();
         show_lines(ui, &describe(judged, status));
         ui.label(what);
     });
