@@ -114,6 +114,7 @@ impl State {
         let mut timeline = Timeline::default();
         timeline.update(&Timed(self.round.clone(), None));
         timeline.judge(&self.status, &self.app.drawing);
+        self.app.options.timeline = true;
         let (status, judged) = (&self.status, timeline.diagnosis.as_ref());
         self.app.status = Some(Arc::new(status.clone()));
         let mut starting = app();

@@ -11,7 +11,6 @@ use crate::cli::snapshot::draw_until;
 use crate::cli::text::say;
 use experiment::{Limits, Plan};
 use session::{DeviceChoice, Order, PictureSource, Session, Setup, Streams, Switches};
-use ui::ViewOptions;
 use window::list_adapters;
 use window::offscreen::Renderer;
 
@@ -91,23 +90,20 @@ fn streams(table: &mut Table, side: u64, device: DeviceChoice) -> Result<()> {
 /// Frames per second, each with a newer picture in every panel, drawn off-screen at 1920×1080; the session runs unthrottled on its own thread, as in the window.
 fn frames_per_second(setup: &Setup, adapter: Option<&str>) -> Result<Vec<f64>> {
     let mut renderer = Renderer::new(adapter, [1920, 1080], 1.0)?;
-    let session = Session::start(setup.clone(), || {})?;
-    let options = ViewOptions::default();
-    session.request_view(renderer.request(&session.status(), &options));
+    renderer.app.session = Some(Session::start(setup.clone(), || {})?);
     // Large lattices take seconds to be made: what counts is a session that runs.
     draw_until(
         &mut renderer,
-        &session,
-        &options,
-        &mut |renderer, status| Ok(renderer.missing(status, &options) == 0),
+        &mut |renderer, _| Ok(renderer.missing() == 0),
     )?;
     let mut seen = vec![0; setup.instances];
     let mut run = |least: Duration| -> Result<f64> {
         let began = Instant::now();
         let (mut whole, mut newer) = (0u64, 0);
         while began.elapsed() < least {
-            renderer.frame(&session.status(), &session, &options)?;
-            session.visit_newer(&mut seen, &mut |_, _, _| newer += 1);
+            renderer.frame()?;
+            let session = renderer.app.session.iter();
+            session.for_each(|it| it.visit_newer(&mut seen, &mut |_, _, _| newer += 1));
             // A frame counts once a picture of every instance is newer: a status, which says how many
             // rounds there were, is published far more seldom than these.
             if newer >= setup.instances {
