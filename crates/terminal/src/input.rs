@@ -9,7 +9,7 @@ use lang::{Message, tr};
 use lesson::LESSONS;
 use life::Pattern;
 use session::{Change, Edit};
-use ui::actions::{Action, Chord, Key, Setting, ViewAction, action_for};
+use ui::actions::{Action, Chord, Key, Setting, ViewAction, row_for};
 
 /// What is typed into an open card: a value, or words that the keys are searched for; or the list of lessons.
 #[derive(Clone, Default, Debug)]
@@ -28,7 +28,7 @@ fn action(chord: Chord) -> Option<Action> {
     if chord.ctrl && chord.key == Key::Char('C') {
         return Some(ViewAction::Quit.into());
     }
-    action_for(chord)
+    Some(row_for(chord)?.action)
 }
 
 /// The chord of a key that is pressed, unless it is with keys that are somebody else's.

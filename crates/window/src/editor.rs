@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::background::{Then, notice, then};
 use crate::handler::Handler;
-use crate::keys::Pressed;
+use crate::input::Pressed;
 use crate::view::Dialog;
 use crate::view::code_editor::{field, go_to_fault};
 

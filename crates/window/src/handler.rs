@@ -18,13 +18,13 @@ use crate::background::{Background, notice};
 use crate::captures::{Recording, in_its_folder};
 use crate::editing::Editing;
 use crate::editor::Editor;
-use crate::keys::Pressed;
+use crate::input::Pressed;
 use crate::pointer::Pointer;
 use crate::surface::{WindowCanvas, WindowSurface};
 use crate::view::picture_file::write_dated_png;
-use crate::view::widgets::take_requests;
 use crate::view::{
     Dialog, Dialogs, Form, Frame, MIN_PIXELS_FOR_LINES, Picker, TimelineView, UiRequest, ViewError,
+    take_requests,
 };
 use crate::{LoopEvent, WindowError, WindowOptions, startup};
 use lang::{Message, message, tr};

@@ -11,7 +11,6 @@ mod editor;
 mod error;
 mod handler;
 mod input;
-mod keys;
 mod pointer;
 mod startup;
 mod surface;

@@ -44,7 +44,7 @@ pub(crate) use panels::MIN_PIXELS_FOR_LINES;
 pub(crate) use timeline::TimelineView;
 
 pub(crate) use dialogs::{
-    Dialog, Dialogs, FileDialog, FileTask, Form, PATTERN_FILE, Picker, UiRequest,
+    Dialog, Dialogs, FileDialog, FileTask, Form, PATTERN_FILE, Picker, UiRequest, take_requests,
 };
 pub(crate) use frame::Frame;
 pub(crate) use gpu::{Gpu, lost};

@@ -1,10 +1,10 @@
-//! What the interface beside the dialogs is laid out in. Its colours, and what its widgets ask for, are kept in
-//! egui's context, where every widget finds them.
+//! What the interface beside the dialogs is laid out in. Its colours are kept in egui's context, where every
+//! widget finds them.
 
 use egui::accesskit::Role;
 use egui::*;
 
-pub(crate) use crate::view::dialogs::UiRequest;
+pub(crate) use crate::view::dialogs::{UiRequest, ask, asks, requests};
 use crate::view::style::medium;
 use lang::tr;
 use ui::{Action, ViewAction};
@@ -115,30 +115,4 @@ pub(crate) fn side_panel(
         title(ui, words, close, |ui| ask(ui.ctx(), request));
         contents(ui);
     });
-}
-
-/// Asks for an action where a widget was clicked.
-pub(crate) fn asks(response: &Response, action: impl Into<Action>) {
-    requests(response, UiRequest::Act(action.into()));
-}
-
-/// The same for any request.
-pub(crate) fn requests(response: &Response, request: UiRequest) {
-    if response.clicked() {
-        ask(&response.ctx, request);
-    }
-}
-
-/// Makes a request.
-pub(crate) fn ask(context: &Context, request: UiRequest) {
-    context.data_mut(|data| {
-        let requests: &mut Vec<UiRequest> = data.get_temp_mut_or_default(Id::NULL);
-        requests.push(request);
-    });
-}
-
-/// What was asked for so far.
-pub(crate) fn take_requests(context: &Context) -> Vec<UiRequest> {
-    let requests = context.data_mut(|data| data.remove_temp(Id::NULL));
-    requests.unwrap_or_default()
 }

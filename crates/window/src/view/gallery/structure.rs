@@ -25,7 +25,7 @@ use crate::view::layout::WindowLayout;
 use crate::view::over_panels::minimap;
 use crate::view::scene::context;
 use crate::view::style::{self, install_fonts};
-use crate::view::widgets::take_requests;
+use crate::view::take_requests;
 use engine::kernels::KERNELS;
 use lang::Language;
 use session::Streams;
