@@ -20,10 +20,12 @@ use session::{
     DeviceChoice, Session, SessionFile, Setup, Status, StopWhenStill, StoredKernel,
     recorded_in_words, time_left,
 };
-use terminal::{TerminalError, TerminalOptions};
+use terminal::TerminalError;
 use ui::code_editor::Code;
 use ui::numbers::{si, time_us};
-use ui::{Camera, Drawing, EmergencySave, Lecture, LectureOptions, Notes, ViewOptions, Wake};
+use ui::{
+    AppOptions, Camera, Drawing, EmergencySave, Lecture, LectureOptions, Notes, ViewOptions, Wake,
+};
 use window::{Recorder, WindowError, WindowOptions};
 
 /// Shows a session, and gives a lecture if there is one; others can be begun.
@@ -46,9 +48,19 @@ pub(super) fn main(
     if window.display != Display::None {
         platform::draw_first();
     }
+    let shown = AppOptions {
+        view: ViewOptions {
+            presentation: window.presentation || lecture.is_some(),
+            ..window.look.options()
+        },
+        lecture,
+        lectures,
+        frames: window.frames,
+        limited: window.rounds.is_some(),
+    };
     match window.display {
         Display::None => return without_window(setup, file, window, "--display none"),
-        Display::Terminal => return in_terminal(setup, file, window, (lecture, lectures), None),
+        Display::Terminal => return in_terminal(setup, file, window, shown, None),
         Display::Auto | Display::Window => {}
     }
     let device = setup.device;
@@ -56,17 +68,9 @@ pub(super) fn main(
     let round = common.switches.round.iter().map(|path| (Code::Round, path));
     let code = kernel.chain(round).map(|(code, path)| (code, path.clone()));
     let options = WindowOptions {
-        frames: window.frames,
-        limited: window.rounds.is_some(),
         record: window.record.clone(),
         adapter: window.adapter.clone(),
         monitor: window.monitor.clone(),
-        view: ViewOptions {
-            presentation: window.presentation || lecture.is_some(),
-            ..window.look.options()
-        },
-        lecture: lecture.clone(),
-        lectures: lectures.clone(),
         code: code.collect(),
         kernel_process: || itself(&["kernel", "serve"]),
         announce: Some(Box::new(move |status, drawing| {
@@ -74,7 +78,11 @@ pub(super) fn main(
         })),
     };
     let (new, saved) = (setup.clone(), file.clone());
-    match ::window::run(move |wake| start(new, saved, wake, None), options) {
+    match ::window::run(
+        move |wake| start(new, saved, wake, None),
+        shown.clone(),
+        options,
+    ) {
         Err(why @ (WindowError::NoDisplay(_) | WindowError::MissingLibraries(_)))
             if window.display == Display::Auto && window.record.is_none() =>
         {
@@ -83,7 +91,7 @@ pub(super) fn main(
             let takes_panels =
                 terminal::takes_escape_codes(&io::stdout()) && terminal::is_foreground();
             if takes_panels {
-                return in_terminal(setup, file, window, (lecture, lectures), Some(&why));
+                return in_terminal(setup, file, window, shown, Some(&why));
             }
             without_window(setup, file, window, &why)
         }
@@ -206,7 +214,7 @@ fn in_terminal(
     mut setup: Setup,
     file: SessionFile,
     window: &WindowArguments,
-    (lecture, lectures): (Option<LectureOptions>, Vec<Lecture>),
+    mut shown: AppOptions,
     why: Option<&str>,
 ) -> Result<()> {
     if !io::stdout().is_terminal() {
@@ -226,27 +234,20 @@ fn in_terminal(
         }
     }
     // The terminal is the screen: only a file takes notes.
-    let lecture = lecture.map(|lecture| LectureOptions {
-        notes: match lecture.notes {
-            Notes::Stdout => Notes::Nowhere,
-            elsewhere => elsewhere,
-        },
-        ..lecture
-    });
-    let options = TerminalOptions {
-        lecture,
-        lectures,
-        frames: window.frames,
-        limited: window.rounds.is_some(),
-        glyphs: window.glyphs,
-        view: ViewOptions {
-            // A dot is half a character: far larger than a window's pixel.
-            camera: Camera::opening(1.0),
-            ..window.look.options()
-        },
-    };
+    if let Some(lecture) = &mut shown.lecture
+        && lecture.notes == Notes::Stdout
+    {
+        lecture.notes = Notes::Nowhere;
+    }
+    // A dot is half a character: far larger than a window's pixel.
+    shown.view.camera = Camera::opening(1.0);
+    shown.view.presentation = false;
     let without = why.map(|why| [why, tr!("shown in this terminal; Ctrl+Q quits")]);
-    match terminal::run(move |wake| start(setup, file, wake, without), options) {
+    match terminal::run(
+        move |wake| start(setup, file, wake, without),
+        shown,
+        window.glyphs,
+    ) {
         Err(TerminalError::Session(error)) => Err(error),
         answer => Ok(answer?),
     }

@@ -397,16 +397,8 @@ fn panics_in_a_terminal() {
     use life::Size;
     use session::Session;
     use session::{DeviceChoice, Setup};
-    use terminal::{Glyphs, TerminalOptions, run};
+    use terminal::{Glyphs, run};
 
-    let options = TerminalOptions {
-        frames: None,
-        limited: false,
-        glyphs: Glyphs::Auto,
-        view: ui::ViewOptions::default(),
-        lecture: None,
-        lectures: Vec::new(),
-    };
     let start = |wake_view: ui::Wake| {
         let kernel = engine::kernels::find("bits").unwrap();
         let setup = Setup::new(1, Size::new(32, 32).unwrap(), kernel, DeviceChoice::Cpu);
@@ -427,5 +419,5 @@ fn panics_in_a_terminal() {
         std::mem::forget(tracing::subscriber::set_default(log.finish()));
         Ok(session)
     };
-    let _ = run(start, options);
+    let _ = run(start, ui::AppOptions::default(), Glyphs::Auto);
 }

@@ -32,7 +32,7 @@ use guard::Guard;
 use lang::tr;
 use session::Session;
 use style::ColourDepth;
-use ui::{App, EmergencySave, Lecture, LectureOptions, Timeline, ViewOptions, Wake};
+use ui::{App, AppOptions, EmergencySave, Timeline, Wake};
 use view::{TerminalFrame, TerminalView};
 
 /// The least time between two frames.
@@ -56,25 +56,8 @@ pub enum TerminalError {
     Session(anyhow::Error),
 }
 
-/// How the terminal shows it.
-#[derive(Clone, Debug)]
-pub struct TerminalOptions {
-    /// End after this many written frames.
-    pub frames: Option<u64>,
-    /// Whether the session ends by itself.
-    pub limited: bool,
-    /// What panels are made of.
-    pub glyphs: Glyphs,
-    /// The initial view options.
-    pub view: ViewOptions,
-    /// The lecture to open.
-    pub lecture: Option<LectureOptions>,
-    /// The lectures that can be begun.
-    pub lectures: Vec<Lecture>,
-}
-
 /// Starts what is shown, then shows it until the person quits, a signal comes, or
-/// [`TerminalOptions::frames`] were written. A terminal that hangs up ends it as a signal does.
+/// [`AppOptions::frames`] were written. A terminal that hangs up ends it as a signal does.
 ///
 /// # Errors
 /// [`TerminalError::Session`] where `start` fails, before the terminal is touched, or where the session
@@ -82,7 +65,8 @@ pub struct TerminalOptions {
 /// [`TerminalError::Terminal`] where the terminal takes nothing.
 pub fn run(
     start: impl FnOnce(Wake) -> anyhow::Result<Session>,
-    options: TerminalOptions,
+    shown: AppOptions,
+    glyphs: Glyphs,
 ) -> Result<(), TerminalError> {
     ui::check_open_files().map_err(TerminalError::Terminal)?;
     let news = Arc::new(AtomicBool::new(true));
@@ -91,22 +75,19 @@ pub fn run(
     let session = start(wake.clone()).map_err(TerminalError::Session)?;
     let emergency_save = Arc::new(EmergencySave::default());
     emergency_save.set_saver(session.saver());
-    let (view, lecture) = (options.view.clone(), options.lecture.clone());
-    let mut app = App::new(view, lecture, wake, emergency_save.clone());
-    app.lectures = options.lectures.clone();
+    let mut app = App::new(shown, wake, emergency_save.clone());
     app.start(session);
     let guard = Guard::new(&emergency_save)?;
     let terminal = guard.terminal()?;
     let depth = ColourDepth::detect(|name| std::env::var(name).ok());
     let mut shown = TerminalApp {
         app,
-        view: TerminalView::new(options.glyphs, depth),
+        view: TerminalView::new(glyphs, depth),
         timeline: Timeline::default(),
         quit: false,
         pacer: Pacer::default(),
         rate: FrameRate::default(),
         frames: 0,
-        options,
         terminal: ManuallyDrop::new(terminal),
         typed: KeyReader::listen()?,
     };
@@ -134,7 +115,6 @@ struct TerminalApp {
     pacer: Pacer,
     rate: FrameRate,
     frames: u64,
-    options: TerminalOptions,
     /// Not dropped: the drop would show the cursor, which the guard does, and panics if neither
     /// stdout nor stderr takes anything.
     terminal: ManuallyDrop<Terminal>,
@@ -148,7 +128,7 @@ impl TerminalApp {
             if news.swap(false, Ordering::AcqRel) {
                 self.pacer.request_frame();
             }
-            if self.options.frames.is_some() {
+            if self.app.frames.is_some() {
                 self.pacer.request_frame(); // so many were asked for, whether there is anything new or not
             }
             if let Some(until) = self.app.expire_notice(now) {
@@ -161,12 +141,10 @@ impl TerminalApp {
             let Some(status) = &self.app.status else {
                 return Ok(());
             };
-            let is_limited = self.options.limited || self.options.frames.is_some();
-            let why = status.gives_up();
-            if let Some(why) = why.filter(|_| is_limited && !status.clock.finished) {
+            if let Some(why) = self.app.gives_up() {
                 return Err(TerminalError::Session(anyhow::anyhow!("{why}")));
             }
-            let through = self.options.frames.is_some_and(|most| self.frames >= most);
+            let through = self.app.frames.is_some_and(|most| self.frames >= most);
             let ends = self.quit || through || status.clock.finished || guard.should_exit();
             if ends || has_hung_up() {
                 return Ok(());

@@ -20,7 +20,7 @@ use ui::actions::Setting;
 use ui::fixtures::{
     self, FixturePictures, Timed, comparison, effect, serial_round, status, timed_round,
 };
-use ui::{App, SidePanel, Timeline, ViewOptions, ViewTransform};
+use ui::{App, AppOptions, SidePanel, Timeline, ViewTransform};
 
 fn size(width: u64, height: u64) -> Size {
     Size::new(width, height).unwrap()
@@ -36,11 +36,11 @@ struct View {
 
 impl View {
     fn new(status: Status) -> View {
-        let options = ViewOptions::default();
+        let options = AppOptions::default();
         View {
             field: None,
             status,
-            app: App::new(options, None, Arc::new(|| {}), Arc::default()),
+            app: App::new(options, Arc::new(|| {}), Arc::default()),
             timeline: Timeline::default(),
         }
     }

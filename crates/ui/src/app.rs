@@ -24,6 +24,21 @@ use ViewAction::*;
 /// Wakes the window because something has changed; cheap, from any thread.
 pub type Wake = Arc<dyn Fn() + Send + Sync>;
 
+/// How a window or a terminal begins.
+#[derive(Clone, Default)]
+pub struct AppOptions {
+    /// What is to be seen.
+    pub view: ViewOptions,
+    /// The lecture to open.
+    pub lecture: Option<LectureOptions>,
+    /// The lectures that can be begun.
+    pub lectures: Vec<Lecture>,
+    /// End after this many frames.
+    pub frames: Option<u64>,
+    /// Whether the session ends by itself.
+    pub limited: bool,
+}
+
 /// What window and terminal share, whatever paints it: the session that they drive, what is to be
 /// seen of it, lessons and the present notice. Nothing here waits, and nothing knows pixels.
 pub struct App {
@@ -49,6 +64,9 @@ pub struct App {
     pub edit_overlay: EditOverlay,
     /// Whether a window shows it, which can do more than a terminal.
     pub in_window: bool,
+    /// End after this many frames.
+    pub frames: Option<u64>,
+    limited: bool,
     /// Measured while [`ViewOptions::side`] says that the graph is shown.
     pub population: Population,
     /// When the notice goes.
@@ -62,24 +80,21 @@ pub struct App {
 impl App {
     /// With no session yet; a lecture begins with it. `wake` is called when a lesson has something new to
     /// show.
-    pub fn new(
-        options: ViewOptions,
-        lecture: Option<LectureOptions>,
-        wake: Wake,
-        emergency_save: Arc<EmergencySave>,
-    ) -> App {
+    pub fn new(options: AppOptions, wake: Wake, emergency_save: Arc<EmergencySave>) -> App {
         App {
             session: None,
             status: None,
-            options,
+            options: options.view,
             lessons: Lessons::new(wake),
-            lecture: lecture.map(LectureRun::new),
-            lectures: Vec::new(),
+            lecture: options.lecture.map(LectureRun::new),
+            lectures: options.lectures,
             progress: ExerciseProgress::default(),
             emergency_save,
             drawing: Drawing::default(),
             edit_overlay: EditOverlay::default(),
             in_window: false,
+            frames: options.frames,
+            limited: options.limited,
             population: Population::default(),
             notice_until: None,
             requested: None,
@@ -122,6 +137,14 @@ impl App {
         if let Some(session) = &self.session {
             self.status = Some(session.status());
         }
+    }
+
+    /// Why the frames or rounds that were asked for will never be through, if that is so.
+    pub fn gives_up(&self) -> Option<&str> {
+        let status = self.status.as_ref()?;
+        let is_limited = self.limited || self.frames.is_some();
+        let why = status.gives_up();
+        why.filter(|_| is_limited && !status.clock.finished)
     }
 
     /// The one instance that is drawn, or all.
@@ -542,8 +565,7 @@ mod tests {
 
     /// A window's, without a session.
     fn app() -> App {
-        let options = ViewOptions::default();
-        let mut app = App::new(options, None, Arc::new(|| {}), Arc::default());
+        let mut app = App::new(AppOptions::default(), Arc::new(|| {}), Arc::default());
         app.in_window = true;
         app
     }

@@ -497,7 +497,7 @@ mod tests {
 
     use super::*;
     use crate::fixtures::{Timed, lecture_options, serial_round, timed_round};
-    use crate::{App, ViewAction, ViewOptions};
+    use crate::{App, AppOptions, ViewAction};
     use session::{Finding, SessionAction, Source, Switch};
     use test_support::compare_with_stored;
 
@@ -531,8 +531,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let options = lecture_options(folder.path());
         let setup = options.lecture.steps[0].setup.clone();
-        let view = ViewOptions::default();
-        let mut app = App::new(view, Some(options), Arc::new(|| {}), Arc::default());
+        let options = AppOptions {
+            lecture: Some(options),
+            ..AppOptions::default()
+        };
+        let mut app = App::new(options, Arc::new(|| {}), Arc::default());
         app.start(Session::start(setup, || {}).unwrap());
         reaches(&app, 0);
         app.turn_page(true);

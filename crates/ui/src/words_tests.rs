@@ -43,8 +43,7 @@ struct Screen {
 
 /// A window's, without a session.
 fn app() -> App {
-    let options = ViewOptions::default();
-    let mut app = App::new(options, None, Arc::new(|| {}), Arc::default());
+    let mut app = App::new(AppOptions::default(), Arc::new(|| {}), Arc::default());
     app.in_window = true;
     app
 }

@@ -51,7 +51,10 @@ impl Handler {
         match went_on {
             Ok(Some(progress)) => self.show_notice(progress),
             Ok(None) if is_resized => {
-                let fewer = (self.options.frames).is_some_and(|most| self.frames_counted() < most);
+                let fewer = self
+                    .app
+                    .frames
+                    .is_some_and(|most| self.frames_counted() < most);
                 self.end_recording();
                 let why = message!("Recording stopped: the window's size changed");
                 self.show_notice(why.clone());

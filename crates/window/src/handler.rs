@@ -33,10 +33,7 @@ use session::{Session, SessionAction, Status};
 use ui::actions::Setting;
 use ui::pacing::{FrameRate, Pacer};
 use ui::theme::theme;
-use ui::{
-    Action, App, CodeEditor, Drawing, EmergencySave, InterfaceScale, Lessons, SidePanel,
-    ViewAction, Wake,
-};
+use ui::{Action, App, CodeEditor, Drawing, InterfaceScale, Lessons, SidePanel, ViewAction, Wake};
 
 /// Frames per second where more would only burden the machine or the wire.
 const SLOW_FRAMES: f64 = 30.0;
@@ -114,18 +111,14 @@ pub(super) struct Handler {
 
 impl Handler {
     pub(super) fn new(
+        mut app: App,
         options: WindowOptions,
         (unusual_depth, opened): (Option<u8>, Sender<()>),
         started: Receiver<anyhow::Result<Session>>,
         [wake_pending, quit_requested]: [Arc<AtomicBool>; 2],
         event_loop: &EventLoop<LoopEvent>,
         wake: Wake,
-        emergency_save: Arc<EmergencySave>,
     ) -> Handler {
-        let (view, lecture) = (options.view.clone(), options.lecture.clone());
-        let mut app = App::new(view, lecture, wake.clone(), emergency_save);
-        app.in_window = true;
-        app.lectures = options.lectures.clone();
         let progress = ExerciseProgress::path().map(|path| ExerciseProgress::read(&path));
         app.progress = progress.and_then(Result::ok).unwrap_or_default();
         let editor = Editor::new();
@@ -177,7 +170,7 @@ impl Handler {
             .with_inner_size(LogicalSize::new(width, height))
             .with_min_inner_size(LogicalSize::new(160, 120))
             // So many pictures of one size were asked for.
-            .with_resizable(self.options.record.is_none() || self.options.frames.is_none())
+            .with_resizable(self.options.record.is_none() || self.app.frames.is_none())
             // It is shown once a screen reader can be told of it.
             .with_visible(false)
             .with_fullscreen(fullscreen);
@@ -303,15 +296,13 @@ impl Handler {
     /// Ends where a limit that was asked for is reached, though nobody may be looking, and where
     /// it never will be because the session has failed.
     fn check_exit_conditions(&mut self, event_loop: &ActiveEventLoop) {
-        let Some(status) = self.status() else { return };
-        let limited = self.options.frames.is_some() || self.options.limited;
-        match status.gives_up() {
-            Some(why) if limited && !status.clock.finished => {
-                let error = anyhow::anyhow!("{why}");
-                self.fail(event_loop, WindowError::Session(error));
-            }
-            _ if status.clock.finished && !self.visible => event_loop.exit(),
-            _ => {}
+        if let Some(why) = self.app.gives_up() {
+            let error = anyhow::anyhow!("{why}");
+            self.fail(event_loop, WindowError::Session(error));
+        }
+        let status = self.app.status.as_ref();
+        if status.is_some_and(|it| it.clock.finished) && !self.visible {
+            event_loop.exit();
         }
     }
 
@@ -385,7 +376,7 @@ impl Handler {
                 return event_loop.exit();
             }
         }
-        match self.options.frames {
+        match self.app.frames {
             Some(most) if self.frames_counted() >= most => event_loop.exit(),
             // So many were asked for, whether there is anything new or not.
             Some(_) => self.pacer.request_frame(),

@@ -27,7 +27,7 @@ use winit::event_loop::EventLoopProxy;
 pub use error::WindowError;
 use session::{Session, Status};
 pub use startup::find_display;
-use ui::{Drawing, EmergencySave, Lecture, LectureOptions, ViewOptions, Wake};
+use ui::{App, AppOptions, Drawing, EmergencySave, Wake};
 pub use view::{
     ViewError, list_adapters, offscreen, picture_file, recording::Recorder, style::install_fonts,
 };
@@ -40,20 +40,10 @@ pub struct WindowOptions {
     /// The monitor that fullscreen takes, by its number or name, and it starts so; else the one
     /// that the window is on.
     pub monitor: Option<String>,
-    /// End after this many presented frames.
-    pub frames: Option<u64>,
-    /// Whether the session ends by itself.
-    pub limited: bool,
     /// The drawing GPU, by a part of its name; else the best one for the window.
     pub adapter: Option<String>,
     /// Record from the first frame on, into this file.
     pub record: Option<std::path::PathBuf>,
-    /// The initial view options.
-    pub view: ViewOptions,
-    /// The lecture to open.
-    pub lecture: Option<LectureOptions>,
-    /// The lectures that can be begun.
-    pub lectures: Vec<Lecture>,
     /// Scripts of rounds and sources of kernels to open in the editor; the last one is shown.
     pub code: Vec<(ui::code_editor::Code, std::path::PathBuf)>,
     /// Makes a command that calls [`workshop::serve`] with its last arguments.
@@ -63,7 +53,7 @@ pub struct WindowOptions {
 }
 
 /// Opens a window while `start` runs on another thread, and runs until the user closes it or
-/// [`WindowOptions::frames`] were presented.
+/// [`AppOptions::frames`] were presented.
 ///
 /// # Errors
 /// [`WindowError::NoDisplay`] and [`WindowError::MissingLibraries`] are returned before `start` is
@@ -71,6 +61,7 @@ pub struct WindowOptions {
 /// started.
 pub fn run(
     start: impl FnOnce(Wake) -> anyhow::Result<Session> + Send + 'static,
+    shown: AppOptions,
     options: WindowOptions,
 ) -> Result<(), WindowError> {
     let emergency_save = Arc::new(EmergencySave::default());
@@ -107,14 +98,16 @@ pub fn run(
             start_wake();
         })
         .map_err(|error| WindowError::Display(error.to_string()))?;
+    let mut app = App::new(shown, wake.clone(), emergency_save);
+    app.in_window = true;
     let mut handler = handler::Handler::new(
+        app,
         options,
         (unusual_depth, opened),
         started,
         [wake_pending, quit_requested],
         &event_loop,
         wake,
-        emergency_save,
     );
     let ran = startup::catch_winit(|| event_loop.run_app(&mut handler));
     handler.keep_drafts();

@@ -36,7 +36,7 @@ use test_support::with;
 use ui::code_editor::{Code, RoundContext, judge};
 use ui::fixtures::{FixturePictures, Timed, aged, serial_round, status, timed_round};
 use ui::prediction::OpTimes;
-use ui::{AdapterFacts, App, CodeEditor, ColourBy, SidePanel, ViewOptions};
+use ui::{AdapterFacts, App, AppOptions, CodeEditor, ColourBy, SidePanel};
 
 /// A window: its pixels, and pixels per point.
 type Window = ([u32; 2], f32);
@@ -105,8 +105,7 @@ impl Scenario {
             software: false,
             pci_bus_id: None,
         };
-        let options = ViewOptions::default();
-        let mut app = App::new(options, None, Arc::new(|| {}), Arc::default());
+        let mut app = App::new(AppOptions::default(), Arc::new(|| {}), Arc::default());
         app.in_window = true;
         app.drawing.frames_per_second = Some(59.9);
         app.drawing.adapter = Some(adapter);

@@ -7,7 +7,7 @@ use crate::view::gpu::lost;
 use crate::view::picture_file::Image;
 use crate::view::{Dialogs, Frame, Gpu, Picker, Scene, TimelineView, ViewError};
 use lang::message;
-use ui::{App, Camera, CodeEditor, ViewOptions};
+use ui::{App, AppOptions, Camera, CodeEditor};
 
 /// Draws frames into a texture.
 pub struct Renderer {
@@ -42,8 +42,7 @@ impl Renderer {
         }
         let format = wgpu::TextureFormat::Rgba8Unorm;
         let target = target(&gpu.device, pixels, format);
-        let options = ViewOptions::default();
-        let mut app = App::new(options, None, Arc::new(|| {}), Arc::default());
+        let mut app = App::new(AppOptions::default(), Arc::new(|| {}), Arc::default());
         app.drawing.adapter = Some(gpu.facts.clone());
         app.in_window = true;
         Ok(Renderer {
