@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -51,7 +51,7 @@ pub(super) fn main(what: &KernelCommand) -> Result<()> {
             let machine = gpu.map_or(Machine::Emulator, Machine::Gpu);
             Ok(workshop::serve(folder, machine)?)
         }
-        KernelCommand::Time => serve_timing(),
+        KernelCommand::Time { gpu } => serve_timing(*gpu),
     }
 }
 
@@ -70,12 +70,13 @@ fn interrupted() -> Interrupted {
     Interrupted(tr!("the check was interrupted").into())
 }
 
-/// Checks a kernel on a machine: its user wants it to run, here and in sessions.
+/// Checks a kernel on a GPU, or in the emulator: its user wants it to run, here and in sessions.
 ///
 /// # Errors
 /// There is no compiler for it, or the check was interrupted.
-fn judge(own: &OwnKernel, machine: Machine, cancel: &AtomicBool) -> Result<Verdict> {
+fn judge(own: &OwnKernel, gpu: Option<u32>, cancel: &AtomicBool) -> Result<Verdict> {
     workshop::trust(&own.source);
+    let machine = gpu.map_or(Machine::Emulator, Machine::Gpu);
     let workshop = Workshop::open(machine, || itself(&["kernel", "serve"]))?;
     // No kernel is right by the lattices that it was tried with.
     let seed = RandomState::new().build_hasher().finish();
@@ -96,25 +97,19 @@ pub(super) fn compile(
     file: String,
     device: DeviceChoice,
 ) -> Result<&'static Kernel> {
-    let machine = match device {
-        DeviceChoice::CudaOrdinal(ordinal) => Machine::Gpu(ordinal),
-        DeviceChoice::Cuda => Machine::Gpu(0),
-        DeviceChoice::Auto if first_device().is_ok() => Machine::Gpu(0),
-        DeviceChoice::Auto | DeviceChoice::Cpu | DeviceChoice::Recorded => Machine::Emulator,
-    };
-    match judge(own, machine, &cancelled())? {
+    match judge(own, choose_gpu(device, || true)?, &cancelled())? {
         Ok(right) => Ok(right.kernel),
         Err(fault) => Err(CheckFailed(format!("{file}: {fault}")).into()),
     }
 }
 
-/// The number of the GPU that checks; `None` if the emulator does.
-fn choose_gpu(device: DeviceChoice) -> Result<Option<u32>> {
+/// The number of the GPU that checks; `None` if the emulator does, also where there is a choice and a GPU
+/// could not.
+fn choose_gpu(device: DeviceChoice, can_check: fn() -> bool) -> Result<Option<u32>> {
     let ordinal = match device {
         DeviceChoice::Cpu | DeviceChoice::Recorded => return Ok(None),
         DeviceChoice::Auto => {
-            let is_possible = first_device().is_ok() && GpuCompiler::find().is_some();
-            return Ok(is_possible.then_some(0));
+            return Ok((first_device().is_ok() && can_check()).then_some(0));
         }
         DeviceChoice::Cuda => 0,
         DeviceChoice::CudaOrdinal(ordinal) => ordinal,
@@ -124,11 +119,6 @@ fn choose_gpu(device: DeviceChoice) -> Result<Option<u32>> {
         return Err(EngineError::no_such_device(ordinal, present).into());
     }
     Ok(Some(ordinal))
-}
-
-/// What a GPU runs of a kernel.
-fn compiled(right: &Right) -> Option<&'static GpuCode> {
-    right.kernel.own.as_ref()?.gpu.as_ref()
 }
 
 /// Checks a kernel, which is to solve an exercise if there is one; times it if it is right and a GPU runs it;
@@ -149,18 +139,17 @@ pub(super) fn check(
         );
         return Err(CheckFailed(why).into());
     }
-    let gpu = choose_gpu(arguments.device)?;
+    let gpu = choose_gpu(arguments.device, || GpuCompiler::find().is_some())?;
     if gpu.is_none() && arguments.ptx {
         return refuse(tr!("--ptx needs a GPU and a compiler for it"));
     }
     let cancel = cancelled();
-    let mut verdict = judge(&own, gpu.map_or(Machine::Emulator, Machine::Gpu), &cancel)?;
+    let mut verdict = judge(&own, gpu, &cancel)?;
     let (mut looked_for_races, mut timing) = (true, None);
-    if let (Some(gpu), Ok(right)) = (gpu, &verdict) {
-        let code = compiled(right);
+    if let (Some(gpu), Ok(_)) = (gpu, &verdict) {
         // What a GPU may hide, races and barriers that some threads do not reach, is looked for in the
         // emulator: if there is a C++ compiler, and the kernel uses nothing that only a GPU has.
-        let hidden = match judge(&own, Machine::Emulator, &cancel) {
+        let hidden = match judge(&own, None, &cancel) {
             Err(why) if matches!(why.downcast_ref(), Some(Unchecked::NoCppCompiler)) => None,
             Ok(Err(fault)) if fault.is_of_emulator() => None,
             judged => Some(judged?),
@@ -168,8 +157,8 @@ pub(super) fn check(
         looked_for_races = hidden.is_some();
         if let Some(wrong @ Err(_)) = hidden {
             verdict = wrong;
-        } else if let Some(code) = code {
-            let timed = time(&own, code, gpu, &cancel)?;
+        } else {
+            let timed = time(&own, gpu, &cancel)?;
             timing = Some(timed.map_err(|why| CheckFailed(format!("{name}: {why}")))?);
         }
     }
@@ -177,7 +166,7 @@ pub(super) fn check(
     let fault = fault.map(|fault| &**fault);
     let was = skeleton(own.rung, &arguments.file.to_string_lossy());
     let diff = unified_diff((own.rung.file, &was), (&name, &own.source));
-    let ptx = right.and_then(compiled).and_then(|code| match code {
+    let ptx = right.and_then(|right| match right.kernel.own.as_ref()?.gpu.as_ref()? {
         GpuCode::Ptx(ptx) => Some(&ptx[..]),
         GpuCode::Cubin(_) => None,
     });
@@ -323,15 +312,6 @@ const LIMITS: Limits = Limits {
     address_space: None,
 };
 
-/// What the child process is to time.
-#[derive(Serialize, Deserialize)]
-struct Request {
-    source: String,
-    code: GpuCode,
-    /// The GPU's number.
-    gpu: u32,
-}
-
 /// What the child process answers; of what went wrong, a sentence.
 type Answer = Result<Timing, String>;
 
@@ -376,20 +356,15 @@ fn not_faster_than<'a>(timing: &'a Timing, rung: &str) -> Option<&'a KernelRate>
     (last.own_is_faster_by <= 1.0).then_some(last)
 }
 
-/// Times a kernel that is right, in a child process, which is asked for it in a line of JSON and answers so.
+/// Times a kernel that is right, in a child process, which gets its source as a line of JSON and answers so.
 ///
 /// # Errors
 /// The process cannot be started, or was cancelled.
-fn time(own: &OwnKernel, code: &GpuCode, gpu: u32, cancel: &AtomicBool) -> Result<Answer> {
-    let request = Request {
-        source: own.source.clone(),
-        code: code.clone(),
-        gpu,
-    };
-    let request = serde_json::to_string(&request)? + "\n";
-    let mut process = Process::answering(itself(&["kernel", "time"]), LIMITS)?;
-    let answer = process.ask(cancel, |input, output| {
-        input.write_all(request.as_bytes())?;
+fn time(own: &OwnKernel, gpu: u32, cancel: &AtomicBool) -> Result<Answer> {
+    let source = serde_json::to_string(&own.source)? + "\n";
+    let command = itself(&["kernel", "time", &gpu.to_string()]);
+    let answer = Process::answering(command, LIMITS)?.ask(cancel, |input, output| {
+        input.write_all(source.as_bytes())?;
         let mut line = String::new();
         BufReader::new(output).read_line(&mut line)?;
         Ok(serde_json::from_str(&line)?)
@@ -411,39 +386,31 @@ fn time(own: &OwnKernel, code: &GpuCode, gpu: u32, cancel: &AtomicBool) -> Resul
 }
 
 /// Answers a request over standard input and output, in this process, which should end afterwards.
-fn serve_timing() -> Result<()> {
-    let mut request = String::new();
-    std::io::stdin().read_line(&mut request)?;
-    let timed = timed(serde_json::from_str(&request)?);
+fn serve_timing(gpu: u32) -> Result<()> {
+    let mut source = String::new();
+    std::io::stdin().read_line(&mut source)?;
+    let timed = timed(serde_json::from_str(&source)?, gpu);
     let answer: Answer = timed.map_err(|error| format!("{error:#}"));
     print_json(&answer)
 }
 
-fn timed(request: Request) -> Result<Timing> {
-    let own = OwnKernel::read(request.source.into_bytes())?;
-    let device = DeviceChoice::CudaOrdinal(request.gpu);
-    let engine = open_engine(device)?;
-    let info = engine.devices()[0].clone();
-    drop(engine);
-    let kernel = own.kernel(Some(request.code), None);
+fn timed(source: String, gpu: u32) -> Result<Timing> {
+    let own = OwnKernel::read(source.into_bytes())?;
+    let rung = OwnKernel::read(skeleton(own.rung, "rung.cu").into_bytes())?;
+    let device = DeviceChoice::CudaOrdinal(gpu);
+    let info = open_engine(device)?.devices()[0].clone();
     let rule = match &own.rules {
         Some(rules) if !rules.contains(&Rule::LIFE) => rules[0],
         _ => Rule::LIFE,
     };
-    let kernels: Vec<_> = [kernel]
-        .into_iter()
-        .chain(recompiled(own.rung, &info))
-        .collect();
+    // Between the rung as it is compiled here and a kernel that began as its copy the source alone differs.
+    let compiled = [&own, &rung].map(|own| {
+        let code = GpuCompiler::find()?.compile(&own.source, info.capability?, driver_version());
+        Some(own.kernel(Some(code.ok()?), None))
+    });
+    let kernels: Option<Vec<_>> = compiled.into_iter().collect();
+    let kernels = kernels.context("it does not compile any more")?;
     measure(&kernels, own.rung, rule, device, &info, false)
-}
-
-/// A rung, compiled here from its source: what differs between it and a kernel that began as its copy is
-/// the source alone. `None` if it does not compile.
-fn recompiled(rung: &'static Kernel, gpu: &DeviceInfo) -> Option<&'static Kernel> {
-    let own = OwnKernel::read(skeleton(rung, "rung.cu").into_bytes()).ok()?;
-    let compiler = GpuCompiler::find()?;
-    let code = compiler.compile(&own.source, gpu.capability?, driver_version());
-    Some(own.kernel(Some(code.ok()?), None))
 }
 
 /// Measures a kernel, which may be followed by its rung as it is compiled here, and the rungs.

@@ -159,9 +159,12 @@ pub(super) enum KernelCommand {
         /// The GPU's number; without it, kernels run in the emulator
         gpu: Option<u32>,
     },
-    /// Time what a check has compiled, for another process
+    /// Time a kernel for another process, which gives its source over standard input
     #[command(hide = true)]
-    Time,
+    Time {
+        /// The GPU's number
+        gpu: u32,
+    },
 }
 
 /// Options of `kernel check`.
