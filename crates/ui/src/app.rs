@@ -1,6 +1,6 @@
 //! What the user has chosen to see, and the notices: the state that window and terminal share.
 
-use crate::actions::Chord;
+use crate::actions::{Chord, Key};
 use crate::picture::{LiveArea, live_area};
 use crate::{
     Action, Drawing, EditOverlay, EmergencySave, Lecture, LectureOptions, LecturePanel, LectureRun,
@@ -402,9 +402,31 @@ impl App {
         self.options.source = status.map(|status| status.setting.kernel.index());
     }
 
-    /// What a key asks for while a lesson or a lecture is open, given what it asks for otherwise.
+    /// What a key asks for while a lesson or a lecture is open, given what it asks for otherwise: arrow
+    /// keys, Page Up and Page Down go from step to step, digits predict, M measures a lesson again, and the
+    /// keys that run the session, which is paused while a lesson is open, go one step on. What else a
+    /// presenter's remote sends does nothing.
     pub fn remap_key(&self, chord: Chord, action: Option<Action>) -> Option<Action> {
-        self.lessons.remap_key(self.open_lecture(), chord, action)
+        use Key::*;
+        let is_page = self.lessons.screen().is_some();
+        let choices = match self.open_lecture() {
+            _ if chord.ctrl => return action,
+            _ if is_page => 9,
+            Some(lecture) => lecture.step().choices.len(),
+            None => return action,
+        };
+        let remapped = match chord.key {
+            PageDown | Right => NextPage,
+            PageUp | Left => PreviousPage,
+            Space | Enter if is_page => NextPage,
+            F(5) | Char('.' | 'B') => return None,
+            Char('M') if is_page => MeasureAgain,
+            Char(digit @ '1'..='9') if usize::from(digit as u8 - b'0') <= choices => {
+                Predict(digit as u8 - b'1')
+            }
+            _ => return action,
+        };
+        Some(remapped.into())
     }
 
     /// The lecture, if it is open.

@@ -2,10 +2,9 @@
 //! comparison. While a lesson is open the session is paused, so that neither disturbs the other's
 //! measurements, and keys that would move the view or run the session go from step to step instead.
 
-use crate::actions::{Chord, Key};
 use crate::numbers::time_us;
 use crate::rung_source::{SourceLine, side_by_side};
-use crate::{Action, Answer, Chart, LectureRun, ViewAction, Wake};
+use crate::{Answer, Chart, Wake};
 use lang::{Message, message, tr};
 use lesson::{
     LESSONS, Lesson, LessonImage, Outcome, PartOutcome, Progress, Scene, Speedup, SweepSetup,
@@ -76,39 +75,6 @@ impl Lessons {
             predicted: predicted.map(|it| it.text),
             measured: open.over().map(Outcome::findings_in_words),
         })
-    }
-
-    /// What a key asks for while a lesson or a step of a `lecture` is open, given what it asks for otherwise:
-    /// arrow keys, Page Up and Page Down go from step to step, digits predict, M measures a lesson again, and
-    /// the keys that run the session, which is paused while a lesson is open, go one step on. What else a
-    /// presenter's remote sends does nothing.
-    pub fn remap_key(
-        &self,
-        lecture: Option<&LectureRun>,
-        chord: Chord,
-        action: Option<Action>,
-    ) -> Option<Action> {
-        use Key::*;
-        use ViewAction::*;
-        let is_page = !matches!(self.state, Closed);
-        let choices = match lecture {
-            _ if chord.ctrl => return action,
-            _ if is_page => 9,
-            Some(lecture) => lecture.step().choices.len(),
-            None => return action,
-        };
-        let remapped = match chord.key {
-            PageDown | Right => NextPage,
-            PageUp | Left => PreviousPage,
-            Space | Enter if is_page => NextPage,
-            F(5) | Char('.' | 'B') => return None,
-            Char('M') if is_page => MeasureAgain,
-            Char(digit @ '1'..='9') if usize::from(digit as u8 - b'0') <= choices => {
-                Predict(digit as u8 - b'1')
-            }
-            _ => return action,
-        };
-        Some(remapped.into())
     }
 
     /// Opens a lesson of the list, in place of what is open.
