@@ -87,7 +87,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
             let is_found = comparison.finding.is_some() || is_recorded || (finished && is_timed);
             is_found && comparison.differing.is_some()
         };
-        let round = renderer.timeline.timeline.chart.as_ref();
+        let round = renderer.app.timeline.chart.as_ref();
         // What a picture waits for, whether it is there, and the error if the session stops before. It may
         // stop before ladder and overlap are known.
         let awaited = [

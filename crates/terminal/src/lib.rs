@@ -32,8 +32,8 @@ use guard::Guard;
 use lang::tr;
 use session::Session;
 use style::ColourDepth;
-use ui::{App, AppOptions, EmergencySave, Timeline, Wake};
-use view::{TerminalFrame, TerminalView};
+use ui::{App, AppOptions, EmergencySave, Wake};
+use view::TerminalView;
 
 /// The least time between two frames.
 const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(33);
@@ -83,7 +83,6 @@ pub fn run(
     let mut shown = TerminalApp {
         app,
         view: TerminalView::new(glyphs, depth),
-        timeline: Timeline::default(),
         quit: false,
         pacer: Pacer::default(),
         rate: FrameRate::default(),
@@ -109,8 +108,6 @@ struct TerminalApp {
     /// What the window has too.
     app: App,
     view: TerminalView,
-    /// Rounds timed while they are shown.
-    timeline: Timeline,
     quit: bool,
     pacer: Pacer,
     rate: FrameRate,
@@ -174,18 +171,10 @@ impl TerminalApp {
         self.app.drawing.frames_per_second = self.rate.per_second(began);
         self.app.update();
         if let (Some(session), Some(status)) = (&self.app.session, &self.app.status) {
-            if self.app.options.timeline {
-                self.timeline.update(session);
-                self.timeline.judge(status, &self.app.drawing);
-            }
             self.view.update(status, session);
         }
-        let frame = TerminalFrame {
-            app: &self.app,
-            timeline: &self.timeline,
-        };
         self.terminal
-            .draw(|to| self.view.paint(frame, to.area(), to.buffer_mut()))
+            .draw(|to| self.view.paint(&self.app, to.area(), to.buffer_mut()))
             .map_err(broken)?;
         if let Some(request) = self.view.request(&self.app) {
             self.app.request_view(request);

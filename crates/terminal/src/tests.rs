@@ -11,7 +11,7 @@ use ratatui::style::{Color, Modifier};
 use crate::cells::{Glyphs, Pictures};
 use crate::input::Field;
 use crate::style::ColourDepth;
-use crate::view::{TerminalFrame, TerminalView, tile};
+use crate::view::{TerminalView, tile};
 use engine::{ReduceRegion, Transfer};
 use lang::Language;
 use life::{Size, soup};
@@ -20,7 +20,7 @@ use ui::actions::Setting;
 use ui::fixtures::{
     self, FixturePictures, Timed, comparison, effect, serial_round, status, timed_round,
 };
-use ui::{App, AppOptions, SidePanel, Timeline, ViewTransform};
+use ui::{App, AppOptions, SidePanel, ViewTransform};
 
 fn size(width: u64, height: u64) -> Size {
     Size::new(width, height).unwrap()
@@ -31,7 +31,6 @@ struct View {
     field: Option<Field>,
     status: Status,
     app: App,
-    timeline: Timeline,
 }
 
 impl View {
@@ -41,7 +40,6 @@ impl View {
             field: None,
             status,
             app: App::new(options, Arc::new(|| {}), Arc::default()),
-            timeline: Timeline::default(),
         }
     }
 
@@ -54,15 +52,11 @@ impl View {
 
     /// Paints a frame on a screen of so many columns and rows.
     fn paint(&mut self, by: &mut TerminalView, [columns, rows]: [u16; 2]) -> Terminal<TestBackend> {
-        self.timeline.judge(&self.status, &self.app.drawing);
+        self.app.timeline.judge(&self.status, &self.app.drawing);
         self.app.status = Some(Arc::new(self.status.clone()));
         self.app.lessons.update();
-        let frame = TerminalFrame {
-            app: &self.app,
-            timeline: &self.timeline,
-        };
         let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
-        let draw = |to: &mut ratatui::Frame| by.paint(frame, to.area(), to.buffer_mut());
+        let draw = |to: &mut ratatui::Frame| by.paint(&self.app, to.area(), to.buffer_mut());
         terminal.draw(draw).unwrap();
         terminal
     }
@@ -251,7 +245,7 @@ const SCREENS: [(&str, &[[u16; 2]], Change); 18] = [
         view.field = Some(Field { lesson: Some(0), ..Field::default() });
     }),
     ("timeline", &[[160, 40], [80, 24], [80, 10]], |view| {
-        view.timeline.update(&Timed(timed_round(16), None));
+        view.app.timeline.update(&Timed(timed_round(16), None));
         view.app.options.timeline = true;
     }),
     ("a cause against overlap", &[[160, 40]], |view| {
@@ -259,7 +253,7 @@ const SCREENS: [(&str, &[[u16; 2]], Change); 18] = [
         view.status.setting.switches = ONE;
         let round = fixtures::serial_round(16);
         view.status.lab.isolated = Some(fixtures::isolated(&round, 0.05));
-        view.timeline.update(&Timed(round, None));
+        view.app.timeline.update(&Timed(round, None));
     }),
     ("a change", &[[120, 16]], |view| {
         view.status.lab.tells_effect = true;
@@ -268,12 +262,12 @@ const SCREENS: [(&str, &[[u16; 2]], Change); 18] = [
     ("before and after", &[[100, 30], [160, 11]], |view| {
         view.app.options.timeline = true;
         view.status.lab.last_effect = Some(effect());
-        view.timeline.update(&Timed(serial_round(8), Some(timed_round(8))));
+        view.app.timeline.update(&Timed(serial_round(8), Some(timed_round(8))));
     }),
     ("A and B", &[[80, 24], [160, 11]], |view| {
         view.app.options.timeline = true;
         view.status.lab.comparison = Some(comparison(ONE));
-        view.timeline.update(&Timed(serial_round(8), Some(timed_round(8))));
+        view.app.timeline.update(&Timed(serial_round(8), Some(timed_round(8))));
     }),
     ("A and B alike", &[[80, 24]], |view| {
         view.status.lab.comparison = Some(comparison(Switches::DEFAULT));

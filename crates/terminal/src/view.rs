@@ -22,7 +22,7 @@ use lang::{Message, tr};
 use session::{PicturePlan, PictureSource, SessionAction, Side, Status};
 use ui::figures::{RunState, Urgency, figures};
 use ui::finding::ComparisonTexts;
-use ui::{Action, App, Figure, Figures, Timeline, ViewAction, ViewTransform, request};
+use ui::{Action, App, Figure, Figures, ViewAction, ViewTransform, request};
 
 /// The fewest columns and rows of a terminal that is of use.
 const MIN_TERMINAL_SIZE: [u16; 2] = [32, 10];
@@ -32,14 +32,6 @@ const MIN_PANEL: [u16; 2] = [6, 2];
 
 /// The fewest rows of the panels: one with its name.
 const MIN_ROWS: u16 = MIN_PANEL[1] + 1;
-
-/// What a frame is made from, but the pictures.
-#[derive(Clone, Copy)]
-pub(crate) struct TerminalFrame<'a> {
-    pub(crate) app: &'a App,
-    /// Rounds timed while they are shown.
-    pub(crate) timeline: &'a Timeline,
-}
 
 /// A panel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -125,27 +117,21 @@ impl TerminalView {
     }
 
     /// Paints a frame; a session that has not started yet has no status.
-    pub(crate) fn paint(&mut self, frame: TerminalFrame<'_>, area: Rect, buffer: &mut Buffer) {
+    pub(crate) fn paint(&mut self, app: &App, area: Rect, buffer: &mut Buffer) {
         let [columns, rows] = MIN_TERMINAL_SIZE;
         self.panels.clear();
         if area.width < columns || area.height < rows {
             let sentence = tr!("too small: at least {columns} × {rows} characters are needed");
             let lines = wrap(&sentence, area.width.into());
             Paragraph::new(lines.join("\n")).render(area, buffer);
-        } else if let Some(status) = &frame.app.status {
-            self.paint_session(frame, status, area, buffer);
+        } else if let Some(status) = &app.status {
+            self.paint_session(app, status, area, buffer);
         }
         self.depth.reduce(buffer);
     }
 
-    fn paint_session(
-        &mut self,
-        frame: TerminalFrame<'_>,
-        status: &Status,
-        area: Rect,
-        buffer: &mut Buffer,
-    ) {
-        let (app, columns) = (frame.app, usize::from(area.width) - 2);
+    fn paint_session(&mut self, app: &App, status: &Status, area: Rect, buffer: &mut Buffer) {
+        let columns = usize::from(area.width) - 2;
         let figures = &figures(status, &app.options, &app.drawing);
         let (mut foot, foot_style) = foot(status, figures, app.options.timeline, columns);
         let mut lecture = lecture(app, columns);
@@ -159,7 +145,7 @@ impl TerminalView {
         let timeline = app
             .options
             .timeline
-            .then(|| Contents::of(frame.timeline, status, columns, [above, MIN_ROWS]));
+            .then(|| Contents::of(&app.timeline, status, columns, [above, MIN_ROWS]));
         let [top, panels, bars, line, bottom] = area.layout(&Layout::vertical([
             Length(lecture.len() as u16),
             Fill(1),

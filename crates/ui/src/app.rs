@@ -4,7 +4,8 @@ use crate::actions::{Chord, Key};
 use crate::picture::{LiveArea, live_area};
 use crate::{
     Action, Drawing, EditOverlay, EmergencySave, Lecture, LectureOptions, LecturePanel, LectureRun,
-    Lessons, Notes, Population, SidePanel, Tool, ViewAction, ViewOptions, say_last, theme,
+    Lessons, Notes, Population, SidePanel, Timeline, Tool, ViewAction, ViewOptions, say_last,
+    theme,
 };
 use lang::{Message, message, tr};
 use lesson::ExerciseProgress;
@@ -69,6 +70,8 @@ pub struct App {
     limited: bool,
     /// Measured while [`ViewOptions::side`] says that the graph is shown.
     pub population: Population,
+    /// Has what is newer while [`ViewOptions::timeline`] says that it is shown.
+    pub timeline: Timeline,
     /// When the notice goes.
     notice_until: Option<Instant>,
     /// The pictures that the session was asked for last.
@@ -96,6 +99,7 @@ impl App {
             frames: options.frames,
             limited: options.limited,
             population: Population::default(),
+            timeline: Timeline::default(),
             notice_until: None,
             requested: None,
             grid: None,
@@ -204,6 +208,10 @@ impl App {
         };
         if self.options.side == Some(SidePanel::Population) {
             self.population.update(session, status, &self.options);
+        }
+        if self.options.timeline {
+            self.timeline.update(session);
+            self.timeline.judge(status, &self.drawing);
         }
         self.lessons.update();
         if let Some(lecture) = &mut self.lecture {

@@ -3,12 +3,13 @@
 //! A [`Timeline`] keeps the newest timed round as a [`Chart`], made once a round. `scale` turns
 //! nanoseconds into positions; several lanes are folded into one row by [`fold_bars`].
 
+use crate::code_editor::Race;
 use crate::numbers::{bytes, grouped, si, time_us};
 use crate::theme::Palette;
 use crate::{Diagnosis, Drawing};
 use engine::{BlockTimestamp, Nanos, Span, StreamId};
 use lang::{mark, tr};
-use scale::{TimeRange, nice};
+use scale::{TimeRange, TimeZoom, nice};
 use serde_json::json;
 use session::trace::{EventUse, StepFacts, StepKind, TimedRound};
 use session::{IsolatedOp, PictureSource, Status};
@@ -75,7 +76,7 @@ pub fn drawn_round() -> &'static str {
     tr!("bars: a typical round; times: medians of many")
 }
 
-/// The newest timed round; it lives as long as what shows it, open or not.
+/// The newest timed round, and which part of it is shown; it lives as long as what shows it, open or not.
 #[derive(Clone, Debug, Default)]
 pub struct Timeline {
     /// The round that is shown, ready to be painted.
@@ -84,9 +85,16 @@ pub struct Timeline {
     pub before: Option<Arc<Chart>>,
     /// How much of the round that is shown overlaps, unless nothing ran in it.
     pub diagnosis: Option<Diagnosis>,
-    /// Whether that is of this round, and the times of its ops alone that it was made with.
-    is_judged: bool,
-    isolated: Option<Arc<[IsolatedOp]>>,
+    /// A round with a race, which a window shows in place of the timed ones.
+    pub race: Option<Race>,
+    /// The part that a window shows.
+    pub zoom: TimeZoom,
+    /// Whether the round that is shown stays.
+    pub frozen: bool,
+    /// The pixel of the window under the mouse.
+    pub pointer: Option<[f64; 2]>,
+    /// The times of its ops alone, if any, that this was made with; none where it is of another round.
+    judged: Option<Option<Arc<[IsolatedOp]>>>,
     /// The number of the newest trace that was looked at.
     sequence: u64,
 }
@@ -96,9 +104,12 @@ pub struct Timeline {
 const MIN_PART_OF_AXIS: f64 = 0.4;
 
 impl Timeline {
-    /// Takes over the newest timed round, if there is a newer one. Waits for nothing; not to be
-    /// called while no timeline is shown.
+    /// Takes over the newest timed round, if there is a newer one and it is not frozen. Waits for
+    /// nothing; not to be called while no timeline is shown.
     pub fn update(&mut self, source: &dyn PictureSource) {
+        if self.frozen && self.chart.is_some() {
+            return;
+        }
         let Some(trace) = source.newer_trace(self.sequence) else {
             return;
         };
@@ -116,19 +127,38 @@ impl Timeline {
             }
         }
         (self.chart, self.before) = (chart.map(Arc::new), before.map(Arc::new));
-        self.is_judged = false;
+        self.judged = None;
     }
 
     /// Judges the round that is shown, where it is new or the times of its ops alone are.
     pub fn judge(&mut self, status: &Status, drawing: &Drawing) {
-        let isolated = &status.lab.isolated;
-        if !self.is_judged || self.isolated != *isolated {
+        let isolated = Some(status.lab.isolated.clone());
+        if self.judged != isolated {
             let draws = drawing.adapter.as_ref();
             let is_drawn_here = draws.is_some_and(|it| it.is_one_of(&status.engine.devices));
             let chart = self.chart.as_ref();
             self.diagnosis = chart.and_then(|it| Diagnosis::of(&it.round, status, is_drawn_here));
-            (self.is_judged, self.isolated) = (true, isolated.clone());
+            self.judged = isolated;
         }
+    }
+
+    /// Shows a round with a race in place of the timed ones, or these again.
+    pub fn show_race(&mut self, race: Option<&Race>) {
+        if self.race.as_ref() != race {
+            self.race = race.cloned();
+            self.zoom.fit();
+        }
+    }
+
+    /// The round that a window shows.
+    pub fn shown(&self) -> Option<&Chart> {
+        let race = self.race.as_ref().map(|race| &*race.chart);
+        race.or(self.chart.as_deref())
+    }
+
+    /// The length of the window's axis in nanoseconds.
+    pub fn whole(&self) -> f64 {
+        self.shown().map_or(1e6, |chart| chart.whole)
     }
 }
 

@@ -138,7 +138,7 @@ impl Handler {
         // What only the person at the window is told of.
         let drawing = &mut self.app.drawing;
         let told = (drawing.notice.take(), drawing.recording.take());
-        let frame = frame_of(&self.app, &self.timeline, &self.editor, screen);
+        let frame = frame_of(&self.app, &self.editor, screen);
         let shown = self.app.status.as_ref().filter(|_| panel);
         let place = shown.zip(frame.layout()).map(|(status, (layout, _))| {
             let alone = self.app.single_instance().map(|_| 0);

@@ -388,7 +388,7 @@ impl Handler {
             return;
         };
         let known = self.editor.times.as_ref();
-        let round = self.timeline.timeline.chart.as_ref();
+        let round = self.app.timeline.chart.as_ref();
         let round = round.map(|chart| &chart.round);
         if let (false, Some(round)) = (known.is_some_and(|it| Arc::ptr_eq(&it.0, isolated)), round)
         {

@@ -23,8 +23,7 @@ use crate::pointer::Pointer;
 use crate::surface::{WindowCanvas, WindowSurface};
 use crate::view::picture_file::write_dated_png;
 use crate::view::{
-    Dialog, Dialogs, Form, Frame, MIN_PIXELS_FOR_LINES, Picker, TimelineView, UiRequest, ViewError,
-    take_requests,
+    Dialog, Dialogs, Form, Frame, MIN_PIXELS_FOR_LINES, Picker, UiRequest, ViewError, take_requests,
 };
 use crate::{LoopEvent, WindowError, WindowOptions, startup};
 use lang::{Message, message, tr};
@@ -58,15 +57,9 @@ fn fitting(monitor: Option<[f64; 2]>) -> [f64; 2] {
 }
 
 /// What a frame is made from.
-pub(super) fn frame_of<'a>(
-    app: &'a App,
-    timeline: &'a TimelineView,
-    editor: &'a Editor,
-    surface: &WindowSurface,
-) -> Frame<'a> {
+pub(super) fn frame_of<'a>(app: &'a App, editor: &'a Editor, surface: &WindowSurface) -> Frame<'a> {
     Frame {
         app,
-        timeline,
         editor: editor.shown(),
         pixels: surface.pixels(),
         scale: surface.window().scale_factor() as f32,
@@ -96,7 +89,6 @@ pub(super) struct Handler {
     visible: bool,
     pub recording: Option<Recording>,
     pub pointer: Pointer,
-    pub timeline: TimelineView,
     pub editor: Editor,
     pub dialogs: Dialogs,
     pub editing: Editing,
@@ -140,7 +132,6 @@ impl Handler {
             losses: 0,
             visible: true,
             pointer: Pointer::default(),
-            timeline: TimelineView::default(),
             editor,
             dialogs: Dialogs::default(),
             editing: Editing::default(),
@@ -226,7 +217,7 @@ impl Handler {
     /// The frame as it is now, if there is a window.
     pub(super) fn frame(&self) -> Option<Frame<'_>> {
         let screen = self.surface.as_ref()?;
-        Some(frame_of(&self.app, &self.timeline, &self.editor, screen))
+        Some(frame_of(&self.app, &self.editor, screen))
     }
 
     /// Does what a person asked for by a widget.
@@ -274,7 +265,7 @@ impl Handler {
                 }
             }
             Resize(axis, size) => self.app.options.panes[axis] = size,
-            FreezeTimeline => self.timeline.frozen ^= true,
+            FreezeTimeline => self.app.timeline.frozen ^= true,
         }
     }
 
@@ -323,21 +314,13 @@ impl Handler {
         self.keep_drafts();
         self.request_view();
         self.app.update();
-        if let (true, Some(session), Some(status)) = (
-            self.app.options.timeline,
-            &self.app.session,
-            &self.app.status,
-        ) {
-            self.timeline.update(session);
-            self.timeline.timeline.judge(status, &self.app.drawing);
-        }
         let is_edited = self.app.options.side == Some(SidePanel::Editor);
         let race = self.editor.shown().race().filter(|_| is_edited);
-        self.timeline.show_race(race);
+        self.app.timeline.show_race(race);
         let Some(screen) = &mut self.surface else {
             return;
         };
-        let frame = frame_of(&self.app, &self.timeline, &self.editor, screen);
+        let frame = frame_of(&self.app, &self.editor, screen);
         match screen.present(&frame, &mut self.dialogs) {
             Ok(Some(drawn)) => {
                 let scene = &screen.scene;

@@ -12,7 +12,7 @@ use crate::editing::CellHit;
 use crate::handler::Handler;
 use crate::surface::WindowSurface;
 use crate::view::layout::WindowLayout;
-use crate::view::{Dialog, Form, over_panels};
+use crate::view::{Dialog, Form, over_panels, timeline};
 use lang::Message;
 use life::Size;
 use session::{SessionAction, Status};
@@ -160,7 +160,7 @@ impl Handler {
                 }
             }
             Minimap => self.lead(),
-            Timeline if is_double => self.timeline.zoom.fit(),
+            Timeline if is_double => self.app.timeline.zoom.fit(),
             Timeline => {}
         }
     }
@@ -203,7 +203,7 @@ impl Handler {
             Minimap => self.lead(),
             Timeline => {
                 if let Some((_, layout, _)) = self.places() {
-                    self.timeline.pan(pixels[0], &layout);
+                    timeline::pan(&mut self.app.timeline, pixels[0], &layout);
                 }
             }
         }
@@ -220,8 +220,8 @@ impl Handler {
         }
         self.pointer.is_over_widgets = !is_over_cells;
         self.update_pointed_cell(target);
-        let is_over = target == Some(Timeline);
-        if self.timeline.hover(self.pointer.at.filter(|_| is_over)) {
+        let at = self.pointer.at.filter(|_| target == Some(Timeline));
+        if std::mem::replace(&mut self.app.timeline.pointer, at) != at {
             self.pacer.request_frame();
         }
     }
@@ -237,7 +237,7 @@ impl Handler {
                 let pixel = self.pixel_of_panel(&layout, instance, at);
                 self.move_camera(|camera, size, panel| camera.zoom_at(factor, pixel, size, panel));
             }
-            Some(Timeline) => self.timeline.zoom(factor, at, &layout),
+            Some(Timeline) => timeline::zoom(&mut self.app.timeline, factor, at, &layout),
             Some(Minimap) | None => {}
         }
         self.pacer.request_frame();

@@ -11,8 +11,8 @@ use crate::view::style::{opaque, regular};
 use crate::view::timeline::sm_count as timeline_sm_count;
 use crate::view::widgets::{self, Palette, ask};
 use crate::view::{
-    TimelineView, causes, code_editor, hud, lab, ladder, lecture, lesson, over_panels, population,
-    timeline, toolbar,
+    causes, code_editor, hud, lab, ladder, lecture, lesson, over_panels, population, timeline,
+    toolbar,
 };
 use lang::{Message, message, tr};
 use session::{PicturePlan, SessionAction, Status, Switches, TransferChoice};
@@ -35,8 +35,6 @@ const MAX_PANELS_SAID: usize = 64;
 pub(crate) struct Frame<'a> {
     /// What is shown.
     pub app: &'a App,
-    /// Shown where [`ViewOptions::timeline`](ui::ViewOptions) says so.
-    pub timeline: &'a TimelineView,
     /// Shown where [`ViewOptions::side`](ui::ViewOptions) says so.
     pub editor: &'a CodeEditor,
     /// The target's size in pixels.
@@ -58,7 +56,7 @@ impl<'a> Frame<'a> {
         let instances = status.lattices.instances;
         // Lanes that people in the last row of a presentation must see: of up to 16 instances, or of both
         // rounds of a change, where the second round's host lane is as high as five others.
-        let rounds = &self.timeline.timeline;
+        let rounds = &app.timeline;
         let presented = match (&rounds.before, &rounds.chart) {
             (Some(before), Some(after)) if comparison.is_none() => {
                 before.lanes.len() + after.lanes.len() + 5
@@ -261,13 +259,13 @@ pub(crate) fn paint(ui: &mut Ui, frame: &Frame<'_>, place: Option<&(WindowLayout
     if let (Some(step), Some(rect)) = (&app.drawing.lecture, layout.lecture) {
         lecture::show(ui, step, layout.points(rect));
     }
-    timeline::paint(ui, frame.timeline, status, layout);
+    timeline::paint(ui, &app.timeline, status, layout);
     population::paint_tags(ui, status, only, layout);
     if let Some((panel, rect)) = layout.side {
         let rect = layout.points(rect);
         match panel {
             SidePanel::Lab => lab::show(ui, &Lab::of(status), rect),
-            SidePanel::Causes => causes::show(ui, &frame.timeline.timeline, status, rect),
+            SidePanel::Causes => causes::show(ui, &app.timeline, status, rect),
             SidePanel::Editor => code_editor::show(ui, frame.editor, status, rect),
             SidePanel::Population => {
                 population::show(ui, &PopulationChart::of(&app.population, status), rect);

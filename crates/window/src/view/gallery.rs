@@ -27,7 +27,7 @@ use crate::view::offscreen::{read, target};
 use crate::view::picture_file::{Image, write_png};
 use crate::view::pixel_tests::lavapipe;
 use crate::view::style;
-use crate::view::{Dialogs, Frame, Gpu, Scene, TimelineView};
+use crate::view::{Dialogs, Frame, Gpu, Scene};
 use lang::Language::{self, Chinese, English};
 use life::{Lattice, Size, soup};
 use session::Status;
@@ -68,7 +68,6 @@ struct Scenario {
     /// Whether the engine still starts: there are no figures yet.
     starting: bool,
     app: App,
-    timeline: TimelineView,
     editor: CodeEditor,
     dialogs: Dialogs,
     round: fn(u32) -> TimedRound,
@@ -116,7 +115,6 @@ impl Scenario {
             status: status(16, Size::new(256, 256).unwrap()),
             starting: false,
             app,
-            timeline: TimelineView::default(),
             editor: CodeEditor::default(),
             dialogs: Dialogs::default(),
             round: timed_round,
@@ -141,7 +139,7 @@ impl Scenario {
     /// Shows the round, and what follows from it.
     fn judge(&mut self) {
         let streams = self.status.lattices.instances as u32;
-        let (timeline, editor) = (&mut self.timeline, &mut self.editor);
+        let (timeline, editor) = (&mut self.app.timeline, &mut self.editor);
         let round = (self.round)(streams);
         let timed = if self.changed {
             Timed(serial_round(streams), Some(round))
@@ -149,10 +147,10 @@ impl Scenario {
             Timed(round, None)
         };
         timeline.update(&timed);
-        timeline.timeline.judge(&self.status, &self.app.drawing);
+        timeline.judge(&self.status, &self.app.drawing);
         let text = editor.text.clone();
         let alone = self.status.lab.isolated.as_ref();
-        let alone = alone.zip(timeline.timeline.chart.as_ref());
+        let alone = alone.zip(timeline.chart.as_ref());
         let times = alone.and_then(|(ops, chart)| OpTimes::of(ops, &chart.round));
         let context = RoundContext::of(&self.status, times, &text);
         if editor.code == Code::Round {
@@ -171,7 +169,6 @@ impl Scenario {
         let (pixels, scale) = self.window;
         Frame {
             app: &self.app,
-            timeline: &self.timeline,
             editor: &self.editor,
             pixels,
             scale,
@@ -188,7 +185,7 @@ impl Scenario {
         let mut dialogs = std::mem::take(&mut self.dialogs);
         let frame = self.frame();
         let layout = frame.layout();
-        let has_card = self.timeline.pointer.is_some() || dialogs.takes_keys();
+        let has_card = self.app.timeline.pointer.is_some() || dialogs.takes_keys();
         let count = match (self.window == WINDOWS[0], has_card) {
             (true, _) => RESTS,
             (_, true) => 2,

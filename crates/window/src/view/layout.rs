@@ -71,7 +71,7 @@ impl PixelRect {
 
 /// Where the HUD is docked; it never covers a panel.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Dock {
+pub(crate) enum Dock {
     /// The window is too small for one.
     Hidden,
     /// Beside the panels, to the right.
@@ -82,7 +82,7 @@ pub enum Dock {
 
 impl Dock {
     /// Its rectangle; `None` if hidden.
-    pub fn rect(self) -> Option<PixelRect> {
+    pub(crate) fn rect(self) -> Option<PixelRect> {
         match self {
             Dock::Hidden => None,
             Dock::Side(rect) | Dock::Bar(rect) => Some(rect),
@@ -92,7 +92,7 @@ impl Dock {
 
 /// The whole window.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct WindowLayout {
+pub(crate) struct WindowLayout {
     /// The HUD.
     pub dock: Dock,
     /// The toolbar, above the panels.
@@ -130,14 +130,14 @@ impl WindowLayout {
     }
 
     /// Where something stands, in points.
-    pub fn points(&self, rect: PixelRect) -> Rect {
+    pub(crate) fn points(&self, rect: PixelRect) -> Rect {
         let [x, y, width, height] = [rect.x, rect.y, rect.width, rect.height]
             .map(|side| side as f32 / self.pixels_per_point);
         Rect::from_min_size(pos2(x, y), vec2(width, height))
     }
 
     /// A pixel, in points.
-    pub fn point(&self, [x, y]: [f64; 2]) -> Pos2 {
+    pub(crate) fn point(&self, [x, y]: [f64; 2]) -> Pos2 {
         pos2(x as f32, y as f32) / self.pixels_per_point
     }
 }
@@ -352,7 +352,7 @@ fn side(panel: SidePanel, [width, height]: [f32; 2]) -> Option<SidePlace> {
 
 /// Where the panels of A and of B are named; none of it lies over a panel.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct ComparisonPlaces {
+pub(crate) struct ComparisonPlaces {
     /// Over both: how they compare.
     pub band: PixelRect,
     /// Over A's panels, and over B's.

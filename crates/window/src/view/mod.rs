@@ -41,7 +41,6 @@ mod pixel_tests;
 pub use crate::error::ViewError;
 pub use gpu::list_adapters;
 pub(crate) use panels::MIN_PIXELS_FOR_LINES;
-pub(crate) use timeline::TimelineView;
 
 pub(crate) use dialogs::{
     Dialog, Dialogs, FileDialog, FileTask, Form, PATTERN_FILE, Picker, UiRequest, take_requests,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::view::Dialog;
 use crate::view::gpu::lost;
 use crate::view::picture_file::Image;
-use crate::view::{Dialogs, Frame, Gpu, Picker, Scene, TimelineView, ViewError};
+use crate::view::{Dialogs, Frame, Gpu, Picker, Scene, ViewError};
 use lang::message;
 use ui::{App, AppOptions, Camera, CodeEditor};
 
@@ -19,8 +19,6 @@ pub struct Renderer {
     last: Option<wgpu::SubmissionIndex>,
     /// What is shown.
     pub app: App,
-    /// What the timeline shows, where it is shown.
-    pub timeline: TimelineView,
     editor: CodeEditor,
     dialogs: Dialogs,
 }
@@ -52,7 +50,6 @@ impl Renderer {
             scale,
             last: None,
             app,
-            timeline: TimelineView::default(),
             editor: CodeEditor::default(),
             dialogs: Dialogs::default(),
             gpu,
@@ -70,15 +67,8 @@ impl Renderer {
         let plan = self.to_lay_out().request(self.scene.max_side);
         plan.into_iter().for_each(|it| self.app.request_view(it));
         let pixels = [self.target.width(), self.target.height()];
-        if let (Some(session), Some(status)) = (&self.app.session, &self.app.status)
-            && self.app.options.timeline
-        {
-            self.timeline.update(session);
-            self.timeline.timeline.judge(status, &self.app.drawing);
-        }
         let frame = Frame {
             app: &self.app,
-            timeline: &self.timeline,
             editor: &self.editor,
             pixels,
             scale: self.scale,
@@ -133,7 +123,6 @@ impl Renderer {
     fn to_lay_out(&self) -> Frame<'_> {
         Frame {
             app: &self.app,
-            timeline: &self.timeline,
             editor: &self.editor,
             pixels: [self.target.width(), self.target.height()],
             scale: self.scale,

@@ -196,7 +196,7 @@ pub(super) const SCREENS: &[Row] = &[
         it.app.options.timeline = true;
         it.mouse = |it, layout| {
             let at = layout.timeline.map(|rect| within(rect, 0.3, 0.45));
-            it.timeline.hover(at);
+            it.app.timeline.pointer = at;
         };
     }),
     ("timeline-waits", |it| {
@@ -217,7 +217,7 @@ pub(super) const SCREENS: &[Row] = &[
         it.round = |streams| round_with_block_timestamps(streams, 132);
     }),
     ("causes-several", |it| {
-        it.timeline.frozen = true;
+        it.app.timeline.frozen = true;
         it.beside(Causes);
         it.app.options.timeline = true;
         it.round = waited_round;

@@ -5,7 +5,7 @@ use life::Size;
 
 /// Equal panels in rows and columns.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Tiling {
+pub(crate) struct Tiling {
     /// How many panels.
     pub count: usize,
     /// Panels a row.
@@ -22,7 +22,7 @@ pub struct Tiling {
 
 impl Tiling {
     /// Where the panel in this place stands; one of no size where it has no place.
-    pub fn rect(&self, place: usize) -> PixelRect {
+    pub(crate) fn rect(&self, place: usize) -> PixelRect {
         if place >= self.count {
             return PixelRect::default(); // idle, beside A and B
         }
@@ -42,7 +42,7 @@ impl Tiling {
     }
 
     /// The place under a point in pixels.
-    pub fn place_at(&self, point: [f64; 2]) -> Option<usize> {
+    pub(crate) fn place_at(&self, point: [f64; 2]) -> Option<usize> {
         (0..self.count).find(|&place| self.rect(place).contains(point))
     }
 }

@@ -6,13 +6,13 @@ use egui::*;
 use crate::view::style::*;
 use crate::view::timeline::lanes::{Strip, add_bar, paint_outline};
 use crate::view::timeline::layout::TimelineLayout;
-use crate::view::timeline::{TimelineView, sm_count, sm_prefix};
+use crate::view::timeline::{sm_count, sm_prefix};
 use lang::tr;
 use session::{SessionAction, Status, Switch};
 use ui::diagnosis::{describe, overlap_in_words, round_time};
 use ui::finding::{Headline, Tone, headline};
 use ui::timeline::{colour, drawn_round, fill};
-use ui::{Action, Chart, RecordedTexts, ViewAction};
+use ui::{Action, Chart, RecordedTexts, Timeline, ViewAction};
 
 /// The size of the factor's type, of what is beside it, and of the foot's.
 const LARGE: f32 = 26.0;
@@ -24,7 +24,7 @@ const STATE: f32 = 110.0;
 /// Shows all of it.
 pub(super) fn show(
     ui: &mut Ui,
-    timeline: &TimelineView,
+    timeline: &Timeline,
     status: &Status,
     places: &TimelineLayout,
     strips: &[Strip<'_>],
@@ -41,7 +41,7 @@ pub(super) fn show(
     });
     // Where a step of a lecture says what was found, a race takes the legend's place.
     let has_legend = timeline.race.is_none() || places.finding.is_positive();
-    if let Some(chart) = timeline.chart().filter(|_| has_legend) {
+    if let Some(chart) = timeline.shown().filter(|_| has_legend) {
         line(ui, places.legend, "legend", |ui| {
             show_legend(ui, chart);
         });
@@ -82,7 +82,7 @@ pub(super) fn show(
     if let Some((head, _)) = places.map {
         // The axis' lines end where words are.
         ui.painter().rect_filled(head, 0.0, palette.background);
-        let text = map_in_words(timeline.chart(), status);
+        let text = map_in_words(timeline.shown(), status);
         let text = styled(text, medium(13.5), palette.value);
         line(ui, head, "map", |ui| _ = truncated(ui, text));
     }
@@ -119,7 +119,7 @@ fn line(ui: &mut Ui, place: Rect, name: &str, add: impl FnOnce(&mut Ui)) {
 }
 
 /// Shows which round is shown as a button that freezes it; a round that did not run cannot be frozen.
-fn show_state(ui: &mut Ui, timeline: &TimelineView, status: &Status) {
+fn show_state(ui: &mut Ui, timeline: &Timeline, status: &Status) {
     let palette = palette(ui);
     let (fill, colour, word) = match timeline.race {
         Some(_) => (palette.failed, palette.on_failed, tr!("not run")),
@@ -142,8 +142,8 @@ fn show_state(ui: &mut Ui, timeline: &TimelineView, status: &Status) {
 }
 
 /// How much overlaps; a click shows why no more does.
-fn show_summary(ui: &mut Ui, timeline: &TimelineView, status: &Status) {
-    let judged = timeline.timeline.diagnosis.as_ref();
+fn show_summary(ui: &mut Ui, timeline: &Timeline, status: &Status) {
+    let judged = timeline.diagnosis.as_ref();
     let Some(overlap) = overlap_in_words(judged, status) else {
         return;
     };
@@ -154,7 +154,7 @@ fn show_summary(ui: &mut Ui, timeline: &TimelineView, status: &Status) {
     let room = ui.available_width();
     let line = |words: &str| fitted(ui.painter(), words, medium(14.0), colour, room);
     // Of two rounds the finding has the times; and half a time says nothing.
-    let time = round_time(status).filter(|_| timeline.timeline.before.is_none());
+    let time = round_time(status).filter(|_| timeline.before.is_none());
     let both = time.map(|time| line(&format!("{overlap} · {time}")));
     let both = both.filter(|line| !line.elided);
     let words = both.unwrap_or_else(|| line(&overlap));
