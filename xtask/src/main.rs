@@ -1,4 +1,4 @@
-//! `cargo xtask docs` writes the generated parts of README, docs/ and kernels/README.md from the code's
+//! `cargo xtask docs` writes the generated parts of README and docs/ from the code's
 //! tables and the records in assets/bench.
 //!
 //! A part stands between `<!-- name -->` and `<!-- /name -->`; everything else is written by hand.
@@ -31,13 +31,12 @@ fn root() -> &'static Path {
 type Part = fn(&[Record]) -> Result<String>;
 
 /// Every part that a page can have.
-const PARTS: [(&str, Part); 7] = [
+const PARTS: [(&str, Part); 6] = [
     ("headline", tables::headline),
     ("keys", |_| tables::keys()),
     ("options", |_| Ok(tables::help())),
     ("lessons", |_| tables::lessons()),
     ("kernels", |_| tables::kernels()),
-    ("ladder", tables::ladder),
     ("bench", tables::bench),
 ];
 

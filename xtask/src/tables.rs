@@ -66,48 +66,6 @@ pub(crate) fn kernels() -> Result<String> {
     markdown(&heads, KERNELS.iter().map(row))
 }
 
-/// The ladder, a line per rung: its idea, its highest rate and its factor.
-pub(crate) fn ladder(records: &[Record]) -> Result<String> {
-    let record = with_ladder(records)?;
-    let ladder = record.ladder.as_ref().expect("it has one");
-    let limit = ladder.limits.cells_per_second();
-    let limit = limit.map_or(String::new(), |limit| {
-        format!("; the limit is {}", quantity(limit, "cells/s"))
-    });
-    let heads = ["Rung", "Idea", "Highest rate", "Against the rung before"];
-    let rows = KERNELS.iter().enumerate().map(|(at, kernel)| {
-        let [highest, factor] = highest_and_factor(at, kernel, ladder);
-        let file = format!("[{file}](ladder/{file}.cu)", file = kernel.file);
-        [file, kernel.title.into(), highest, factor]
-    });
-    let table = markdown(&heads, rows)?;
-    Ok(format!(
-        "Measured: {}, commit {}{limit}.\n\n{table}",
-        record.device, ladder.commit
-    ))
-}
-
-/// What a rung reaches at most, and its factor with that work.
-fn highest_and_factor(at: usize, kernel: &Kernel, ladder: &Ladder) -> [String; 2] {
-    let Some(best) = ladder.best(kernel.name) else {
-        return ["not measured", "–"].map(String::from);
-    };
-    let stale = match ladder.sources.get(kernel.name) {
-        Some(source) if *source == kernel.source() => "",
-        _ => " (before it was changed)",
-    };
-    let highest = format!("{}{stale}, {}", quantity(best.median, "cells/s"), best.work);
-    let below: Vec<&str> = KERNELS[..at].iter().map(|kernel| kernel.name).collect();
-    let factor = ladder.factor(kernel.name, &below, best.work);
-    let against = factor.map(|(near, factor)| {
-        // The very next one goes without saying.
-        let named = (below.last() != Some(&near)).then(|| format!(" `{near}`"));
-        let (factor, named) = (digits(factor), named.unwrap_or_default());
-        format!("{factor}×{named}, {}", best.work)
-    });
-    [highest, against.unwrap_or("–".into())]
-}
-
 // Options and commands, as the command line itself defines them.
 
 /// The command line, whose arguments know how they are written.
@@ -244,10 +202,14 @@ fn in_markdown(corner: &str, cells: impl IntoIterator<Item = [String; 3]>) -> Re
 fn of_ladder(device: &str, ladder: &Ladder) -> Result<String> {
     let both = KERNELS
         .iter()
-        .flat_map(|kernel| ladder.works.iter().map(|&work| (kernel.name, work)));
+        .flat_map(|kernel| ladder.works.iter().map(move |&work| (kernel, work)));
     let cells = both.filter_map(|(kernel, work)| {
-        let rate = quantity(ladder.rate(kernel, work)?.median, "cells/s");
-        Some([format!("`{kernel}`"), work.to_string(), rate])
+        let rate = quantity(ladder.rate(kernel.name, work)?.median, "cells/s");
+        let stale = match ladder.sources.get(kernel.name) {
+            Some(source) if *source == kernel.source() => "",
+            _ => " (before it was changed)",
+        };
+        Some([format!("`{}`{stale}", kernel.name), work.to_string(), rate])
     });
     let table = in_markdown("Kernel", cells)?;
     let limit = match ladder.limits.lop3_per_second {

@@ -305,19 +305,6 @@ impl Ladder {
         rates.max_by(|a, b| a.median.total_cmp(&b.median))
     }
 
-    /// Against which of the rungs below it (named from the first up) a rung is measured with some
-    /// work, the nearest, and by what factor it is faster.
-    pub fn factor<'a>(
-        &self,
-        kernel: &str,
-        below: &[&'a str],
-        work: Workload,
-    ) -> Option<(&'a str, f64)> {
-        let ours = self.rate(kernel, work)?.median;
-        let rate = |&name: &&'a str| Some((name, ours / self.rate(name, work)?.median));
-        below.iter().rev().find_map(rate)
-    }
-
     /// The measured work that is most similar to `instances` lattices of `cells` cells each; the size
     /// of a lattice counts first.
     pub fn nearest_workload(&self, instances: usize, cells: u64) -> Option<Workload> {
