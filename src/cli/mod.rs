@@ -145,24 +145,14 @@ fn typed_words() -> Vec<OsString> {
     words
 }
 
-/// The crates of this program, whose warnings are shown.
-const OWN_CRATES: &str = "engine lang lesson life lifestreams session terminal ui \
-                          window workshop";
+/// What is logged if nothing else is asked for: warnings of this program's crates, errors of all.
+const USUAL_LOG: &str = "error,engine=warn,lang=warn,lesson=warn,life=warn,lifestreams=warn,\
+                         session=warn,terminal=warn,ui=warn,window=warn,workshop=warn";
 
-/// Warnings go to stderr; `LIFESTREAMS_LOG=debug` shows more, and `lifestreams=debug` within it more
-/// of this program's crates alone.
+/// The log goes to stderr; `LIFESTREAMS_LOG=debug` shows more.
 fn set_up_log() {
     let requested = std::env::var("LIFESTREAMS_LOG").ok();
-    let requested = requested.as_deref().unwrap_or("error,lifestreams=warn");
-    let of_all_crates = |directive: &str| match directive.strip_prefix("lifestreams=") {
-        Some(level) => {
-            let own = OWN_CRATES.split(' ').map(|name| format!("{name}={level}"));
-            own.collect::<Vec<_>>().join(",")
-        }
-        None => directive.to_owned(),
-    };
-    let filter: Vec<_> = requested.split(',').map(of_all_crates).collect();
-    let filter = filter.join(",");
+    let filter = requested.as_deref().unwrap_or(USUAL_LOG);
     let _ = tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::new(filter))
         .with_writer(LogWriter::default)

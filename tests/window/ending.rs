@@ -29,7 +29,7 @@ fn it_starts_and_ends_by_itself_or_says_why_not() {
         let whole = format!("--display window {line}");
         let mut command = on_display(&display, folder.path(), &whole);
         command.env("LIFESTREAMS_LIBCUDA", "/nowhere/libcuda.so");
-        let ended = run(command.env("LIFESTREAMS_LOG", "off,lifestreams=trace"));
+        let ended = run(command.env("LIFESTREAMS_LOG", "off,session=trace,ui=trace,window=trace"));
         assert_eq!(ended.code, Some(code), "{line}: {ended:?}");
         assert!(ended.stderr.contains(said), "{line}: {ended:?}");
         assert!(!ended.stderr.contains("panicked"), "{line}: {ended:?}");

@@ -61,7 +61,7 @@ impl Shown {
         let mut command = on_display(&display, folder.path(), &start);
         // Two colours, by which a picture is read, and no soup but the one at the start.
         command.args("--theme amber --colour-by state --reseed off".split(' '));
-        command.env("LIFESTREAMS_LOG", "off,lifestreams=trace");
+        command.env("LIFESTREAMS_LOG", "off,session=trace,ui=trace,window=trace");
         let mut running = Running::start(&mut command);
         let window = wait_for("the window and its first frames", || {
             assert!(running.runs(), "it has ended: {}", running.said());
