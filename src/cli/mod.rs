@@ -18,12 +18,12 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::process::{self, ExitCode};
 
-use clap::{FromArgMatches as _, ValueEnum as _};
+use clap::FromArgMatches as _;
 
 pub use bench::{Record, Row};
 use lang::Language;
 pub use options::command_line;
-use options::{Cli, Command, ConfigCommand, Shown};
+use options::{Cli, Command, ConfigCommand};
 use terminal::LogWriter;
 use text::BadArguments;
 pub use text::pivot;
@@ -107,7 +107,7 @@ fn prints_json(matches: &clap::ArgMatches) -> bool {
 /// The command line, with the saved options where nothing is typed, and these. What is about the settings
 /// themselves, and help, must work whatever stands in their file.
 fn parse() -> anyhow::Result<(Cli, clap::ArgMatches, BTreeMap<String, String>)> {
-    let typed = typed_words();
+    let typed: Vec<OsString> = std::env::args_os().collect();
     let first = typed.get(1).and_then(|word| word.to_str());
     let saved = match first {
         Some("config" | "man" | "completions") => BTreeMap::new(),
@@ -129,20 +129,6 @@ fn parse() -> anyhow::Result<(Cli, clap::ArgMatches, BTreeMap<String, String>)> 
         });
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     Ok((cli, matches, saved))
-}
-
-/// The words that were typed. What `snapshot` shows is taken as an option of its own, too.
-fn typed_words() -> Vec<OsString> {
-    let mut words: Vec<OsString> = std::env::args_os().collect();
-    if words.iter().any(|word| word == "snapshot") {
-        for word in &mut words {
-            let name = word.to_str().and_then(|word| word.strip_prefix("--"));
-            if let Some(name) = name.filter(|name| Shown::from_str(name, false).is_ok()) {
-                *word = format!("--show={name}").into();
-            }
-        }
-    }
-    words
 }
 
 /// What is logged if nothing else is asked for: warnings of this program's crates, errors of all.
