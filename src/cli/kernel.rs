@@ -17,8 +17,8 @@ use super::itself;
 use super::options::{KernelCheckArguments, KernelCommand};
 use super::round::{is_wrong, write_new};
 use super::text::{
-    BadArguments, CheckFailed, Interrupted, cancelled, columns, pivot, print, print_json,
-    print_text, refuse, unreadable,
+    BadArguments, CheckFailed, cancelled, columns, pivot, print, print_json, print_text, refuse,
+    unreadable,
 };
 use engine::cuda::{driver_version, first_device, list_devices};
 use engine::kernels::{GpuCode, KERNELS, Kernel, find};
@@ -27,14 +27,15 @@ use lang::numbers::digits;
 use lang::tr;
 use lesson::KernelTask;
 use life::{Rule, read_regular_file, shown};
-use platform::contained::{Ended, Limits, Process};
+use platform::contained::{Limits, Process};
 use session::DeviceChoice;
 use session::instances::open_engine;
 use ui::code_editor::occupancy_in_words;
 use ui::ladder::{LeftOut, Workload};
 use ui::rung_source::unified_diff;
 use workshop::{
-    Fault, GpuCompiler, Machine, OwnKernel, PACKAGE, Right, Unchecked, Verdict, Workshop, skeleton,
+    Failure, Fault, GpuCompiler, Machine, OwnKernel, PACKAGE, Right, Unchecked, Verdict, Workshop,
+    skeleton,
 };
 
 pub(super) fn main(what: &KernelCommand) -> Result<()> {
@@ -66,10 +67,6 @@ pub(super) fn read(file: &Path) -> Result<OwnKernel, BadArguments> {
     own.map_err(|error| BadArguments(format!("{}: {error}", shown(file))))
 }
 
-fn interrupted() -> Interrupted {
-    Interrupted(tr!("the check was interrupted").into())
-}
-
 /// Checks a kernel on a GPU, or in the emulator: its user wants it to run, here and in sessions.
 ///
 /// # Errors
@@ -81,11 +78,7 @@ fn judge(own: &OwnKernel, gpu: Option<u32>, cancel: &AtomicBool) -> Result<Verdi
     // No kernel is right by the lattices that it was tried with.
     let seed = RandomState::new().build_hasher().finish();
     let limit = platform::timeout(workshop::LAUNCH_LIMIT);
-    let verdict = workshop.check(own, seed, limit, cancel);
-    verdict.map_err(|error| match error {
-        Unchecked::Cancelled => interrupted().into(),
-        other => other.into(),
-    })
+    Ok(workshop.check(own, seed, limit, cancel)?)
 }
 
 /// Checks a kernel from a file of this name, and gives it ready to run on the device that will be opened.
@@ -369,19 +362,9 @@ fn time(own: &OwnKernel, gpu: u32, cancel: &AtomicBool) -> Result<Answer> {
         BufReader::new(output).read_line(&mut line)?;
         Ok(serde_json::from_str(&line)?)
     })?;
-    answer.or_else(|ended| {
-        let fault = match ended {
-            Ended::Cancelled => return Err(interrupted().into()),
-            Ended::TooLong => Fault::TooLong {
-                seconds: LIMITS.time.as_secs() as u32,
-                thread: None,
-            },
-            Ended::TooMuchMemory => Fault::TooMuchMemory {
-                bytes: LIMITS.resident,
-            },
-            Ended::ByItself(_) => Fault::Crashed,
-        };
-        Ok(Err(fault.to_string()))
+    answer.or_else(|ended| match Failure::of(ended, LIMITS) {
+        Failure::Wrong(fault) => Ok(Err(fault.to_string())),
+        Failure::Unchecked(why) => Err(why.into()),
     })
 }
 

@@ -11,7 +11,7 @@ use clap::parser::ValueSource;
 use super::kernel;
 use super::options::{Common, WindowArguments};
 use super::round::{located, read};
-use super::text::{BadArguments, CheckFailed, Interrupted, refuse, say};
+use super::text::{BadArguments, CheckFailed, is_cancelled, refuse, say};
 use engine::cuda::list_devices;
 use engine::kernels::{self, Iteration, KERNELS, Kernel};
 use engine::{EngineError, Feature};
@@ -385,7 +385,7 @@ pub(super) fn run_kernel(setup: &mut Setup, stored: &StoredKernel) -> Result<()>
     };
     match compile() {
         Ok(kernel) => setup.take_own_kernel(kernel),
-        Err(interrupted) if interrupted.is::<Interrupted>() => return Err(interrupted),
+        Err(why) if is_cancelled(why.as_ref()) => return Err(why),
         // The lattices are there all the same.
         Err(why) => say(&tr!(
             "{file}: its own kernel does not run here ({why}); {rung} takes its place, and the file keeps the kernel",

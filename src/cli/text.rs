@@ -14,6 +14,7 @@ use life::{MemoryError, PatternError, ReadError, SaveError, read_regular_file, s
 use session::{NotSaved, SavedError};
 use ui::INTERRUPTED;
 use window::{ViewError, WindowError};
+use workshop::Unchecked;
 
 /// Prints a line on stdout, with its control characters escaped. A reader that has gone away is no
 /// error: it has read enough.
@@ -154,6 +155,11 @@ pub(super) fn read_text(path: &Path) -> Result<String, BadArguments> {
 #[error("{0}")]
 pub(super) struct Interrupted(pub String);
 
+/// Whether an error is that of a check of a kernel that Ctrl+C ended.
+pub(super) fn is_cancelled(error: &(dyn std::error::Error + 'static)) -> bool {
+    matches!(error.downcast_ref(), Some(Unchecked::Cancelled))
+}
+
 /// Set when the user no longer wants to wait.
 pub(super) fn cancelled() -> Arc<AtomicBool> {
     let cancel = Arc::new(AtomicBool::new(false));
@@ -177,7 +183,7 @@ pub(super) fn exit_code(error: &anyhow::Error) -> ExitCode {
         let refused = cause.downcast_ref::<SavedError>();
         if cause.is::<CheckFailed>() {
             Some(1)
-        } else if cause.is::<Interrupted>() {
+        } else if cause.is::<Interrupted>() || is_cancelled(cause) {
             Some(INTERRUPTED as u8)
         } else if cause.is::<MemoryError>()
             || matches!(cause.downcast_ref(), Some(PatternError::Memory(_)))

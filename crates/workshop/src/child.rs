@@ -133,18 +133,25 @@ pub(crate) fn ask(
         send(input, request, following)?;
         receive::<Result<Answer, Fault>>(output)
     })?;
-    Err(match answered {
-        Ok((answer, following)) => return Ok((answer?, following)),
-        Err(Ended::Cancelled) => Unchecked::Cancelled.into(),
-        Err(Ended::TooLong) => Failure::Wrong(Fault::TooLong {
-            seconds: limits.time.as_secs() as u32,
-            thread: None,
-        }),
-        Err(Ended::TooMuchMemory) => Failure::Wrong(Fault::TooMuchMemory {
-            bytes: limits.resident,
-        }),
-        Err(Ended::ByItself(_)) => Fault::Crashed.into(),
-    })
+    let (answer, following) = answered.map_err(|ended| Failure::of(ended, limits))?;
+    Ok((answer?, following))
+}
+
+impl Failure {
+    /// That a process with these limits ended before it answered: something is wrong with its kernel.
+    pub fn of(ended: Ended, limits: Limits) -> Failure {
+        match ended {
+            Ended::Cancelled => Unchecked::Cancelled.into(),
+            Ended::TooLong => Failure::Wrong(Fault::TooLong {
+                seconds: limits.time.as_secs() as u32,
+                thread: None,
+            }),
+            Ended::TooMuchMemory => Failure::Wrong(Fault::TooMuchMemory {
+                bytes: limits.resident,
+            }),
+            Ended::ByItself(_) => Fault::Crashed.into(),
+        }
+    }
 }
 
 /// Sends a message and what follows it.
