@@ -295,7 +295,7 @@ pub struct Origin {
 /// Figures that belong together.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Table {
-    /// Its name on the command line: `default`, `frame`, `ui` …
+    /// Its name on the command line: `default` or `frame`
     pub name: String,
     /// What it shows.
     pub title: String,
@@ -320,9 +320,6 @@ pub struct Row {
     pub unit: String,
     /// How many runs, or how many windows of many rounds.
     pub runs: usize,
-    /// Whether there were windows, in which settings were compared.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub in_windows: bool,
 }
 
 impl Record {
@@ -432,32 +429,25 @@ impl Table {
 
     /// Adds a figure from its runs.
     fn add(&mut self, what: impl Into<String>, unit: &str, runs: &[f64]) {
-        self.push(what.into(), unit, spread(runs), runs.len(), false);
+        self.push(what.into(), unit, spread(runs), runs.len());
     }
 
     /// Adds the time of a subject's rounds in milliseconds.
     fn add_time(&mut self, what: String, executor: &Executor, subject: usize) {
         let time = executor.times().map_or(f64::NAN, |times| times[subject]);
         let [low, high] = executor.interval(subject).unwrap_or([time; 2]);
-        self.push(what, "ms", [time, low, high], executor.windows(), true);
+        self.push(what, "ms", [time, low, high], executor.windows());
     }
 
     /// Adds the time of the second subject's rounds, as a multiple of the first one's.
     fn add_factor(&mut self, what: String, executor: &Executor) {
         if let Some((found, _)) = executor.across_windows(1, 0) {
             let (ratio, [low, high]) = (found.ratio, found.interval);
-            self.push(what, "times", [ratio, low, high], executor.windows(), true);
+            self.push(what, "times", [ratio, low, high], executor.windows());
         }
     }
 
-    fn push(
-        &mut self,
-        what: String,
-        unit: &str,
-        [median, low, high]: [f64; 3],
-        runs: usize,
-        in_windows: bool,
-    ) {
+    fn push(&mut self, what: String, unit: &str, [median, low, high]: [f64; 3], runs: usize) {
         self.rows.push(Row {
             what,
             median,
@@ -465,7 +455,6 @@ impl Table {
             highest: high.max(median),
             unit: unit.into(),
             runs,
-            in_windows,
         });
     }
 
@@ -473,8 +462,7 @@ impl Table {
     fn shown(&self) -> String {
         let mut text = format!("\n{}: {}\n", self.name, self.title);
         let rows = self.rows.iter().map(|row| {
-            let of = if row.in_windows { "windows" } else { "runs" };
-            let range = format!("{}; {} {of}", row.range(), row.runs);
+            let range = format!("{}; n = {}", row.range(), row.runs);
             vec![row.what.clone(), range]
         });
         for line in columns(&rows.collect::<Vec<_>>()) {
@@ -521,7 +509,7 @@ mod tests {
         let text = table.shown();
         let title = "compared in 3 windows 0.001 s apart";
         assert!(
-            text.contains(title) && text.matches("; 3 windows").count() == 3,
+            text.contains(title) && text.matches("; n = 3").count() == 3,
             "{text}"
         );
     }
