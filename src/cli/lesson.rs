@@ -127,13 +127,10 @@ fn list() -> Result<()> {
     let lines = columns(&LESSONS.iter().map(row).collect::<Vec<_>>());
     for group in Group::ALL {
         print(group.title())?;
-        let of_group = LESSONS
-            .iter()
-            .zip(&lines)
-            .filter(|(it, _)| it.group == group);
-        of_group
-            .into_iter()
-            .try_for_each(|(_, line)| print(&format!("  {line}")))?;
+        let all = LESSONS.iter().zip(&lines);
+        for (_, line) in all.filter(|(it, _)| it.group == group) {
+            print(&format!("  {line}"))?;
+        }
     }
     print("")?;
     print(tr!(

@@ -327,7 +327,7 @@ impl Handler {
                 let requests = take_requests(scene.context());
                 self.app
                     .edit_overlay
-                    .settle(|instance| scene.shown_edit(instance));
+                    .settle(|instance| scene.panels.shown_edit(instance));
                 self.record();
                 self.presented(event_loop, now);
                 // It says [`Duration::MAX`] where nothing will change by itself.

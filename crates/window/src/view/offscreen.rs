@@ -102,7 +102,7 @@ impl Renderer {
 
     /// How many of the panels have no picture yet: a picture is complete when there is none.
     pub fn missing(&self) -> usize {
-        self.scene.missing(&self.to_lay_out())
+        self.scene.panels.missing(self.app.single_instance())
     }
 
     /// Opens the keys.

@@ -62,7 +62,7 @@ pub(crate) struct Scene {
     queue: wgpu::Queue,
     /// The longest side of a texture that the device makes.
     pub max_side: u32,
-    panels: Panels,
+    pub panels: Panels,
     format: wgpu::TextureFormat,
     interface: Interface,
     /// The interface for off-screen captures: see [`Scene::draw_for_capture`].
@@ -102,11 +102,6 @@ impl Scene {
         &self.interface.context
     }
 
-    /// The number of the last edit that an instance's newest picture shows.
-    pub(crate) fn shown_edit(&self, instance: usize) -> u64 {
-        self.panels.shown_edit(instance)
-    }
-
     /// Queues pictures that are newer than those it holds; waits for nothing.
     pub(crate) fn update(&mut self, frame: &Frame<'_>, source: &dyn PictureSource) {
         let Some(status) = &frame.app.status else {
@@ -121,11 +116,6 @@ impl Scene {
             only,
             colour_by,
         );
-    }
-
-    /// How many of the frame's panels have no picture yet.
-    pub(crate) fn missing(&self, frame: &Frame<'_>) -> usize {
-        self.panels.missing(frame.app.single_instance())
     }
 
     /// Draws a frame into `target` without its dialogs, with an egui of its own: in the window's, a
