@@ -20,9 +20,9 @@ use crate::style::{APART, ColourDepth, PALETTE, fitted, ink, wrap};
 use crate::timeline::Contents;
 use lang::{Message, tr};
 use session::{PicturePlan, PictureSource, SessionAction, Side, Status};
-use ui::figures::{RunState, Urgency, figures};
+use ui::figures::{Figure, Figures, RunState, Urgency, figures};
 use ui::finding::ComparisonTexts;
-use ui::{Action, App, Figure, Figures, ViewAction, ViewTransform, request};
+use ui::{Action, App, ViewAction, ViewTransform, request};
 
 /// The fewest columns and rows of a terminal that is of use.
 const MIN_TERMINAL_SIZE: [u16; 2] = [32, 10];

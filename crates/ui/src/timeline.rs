@@ -3,10 +3,11 @@
 //! A [`Timeline`] keeps the newest timed round as a [`Chart`], made once a round. `scale` turns
 //! nanoseconds into positions; several lanes are folded into one row by [`fold_bars`].
 
+use crate::Drawing;
 use crate::code_editor::Race;
+use crate::diagnosis::Diagnosis;
 use crate::numbers::{bytes, grouped, si, time_us};
 use crate::theme::Palette;
-use crate::{Diagnosis, Drawing};
 use engine::{BlockTimestamp, Nanos, Span, StreamId};
 use lang::{mark, tr};
 use scale::{TimeRange, TimeZoom, nice};

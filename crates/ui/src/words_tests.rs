@@ -28,7 +28,7 @@ struct State {
 #[derive(Debug)]
 #[expect(dead_code, reason = "all of it is stored")]
 struct Screen {
-    figures: Option<Figures>,
+    figures: Option<figures::Figures>,
     finding: Option<finding::Headline>,
     recorded: Option<RecordedTexts>,
     comparison: Option<finding::ComparisonTexts>,
@@ -167,7 +167,9 @@ impl State {
             source: None,
         };
         let kernel = status.setting.kernel;
-        let causes = judged.map_or(Vec::new(), Diagnosis::causes).into_iter();
+        let causes = judged
+            .map_or(Vec::new(), diagnosis::Diagnosis::causes)
+            .into_iter();
         let causes = causes.map(|it| judged.unwrap().evidence(it, kernel));
         let causes: Vec<_> = causes.collect();
         let tip = diagnosis::describe(judged, status);
