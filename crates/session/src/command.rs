@@ -1,7 +1,6 @@
-//! Everything that can be asked of a session, and what must hold before it is done.
+//! Everything that can be asked of a session.
 //!
-//! Commands wait in one queue and are taken in order, but for those that are done as soon as they arrive
-//! ([`When::AtOnce`]). What a command refers to relatively (the next kernel, a round back, the start in
+//! Commands wait in one queue and are taken in order, but for those that are done as soon as they arrive. What a command refers to relatively (the next kernel, a round back, the start in
 //! force) is found when it is taken, since earlier ones may change it; the panel that it concerns is the
 //! one that was selected when it was asked.
 
@@ -12,7 +11,6 @@ use engine::Kernel;
 use lang::{Message, tr};
 use life::{Lattice, Rule, Size};
 use parking_lot::Mutex;
-use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -185,189 +183,14 @@ impl<T> fmt::Debug for Query<T> {
     }
 }
 
-/// What must hold before a command is taken. Each variant from the second on includes those before
-/// it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum When {
-    /// Nothing, not even that it is its turn.
-    AtOnce,
-    /// It is the first in the queue.
-    InTurn,
-    /// No move is under way, nor a step by hand.
-    NoMove,
-    /// Nothing is under way on the engine.
-    EngineIdle,
-    /// The host has a snapshot at the present position.
-    AllCellsOnHost,
-}
-
-/// What a command needs, and what comes before it and after it.
-#[derive(Clone, Copy)]
-pub(crate) struct Needs {
-    pub(crate) when: When,
-    /// What it overtakes in the queue during a move.
-    overtakes: Overtakes,
-    /// Whether it changes what is saved of a session, so that saving waits for it.
-    changes_what_is_saved: bool,
-    pub(crate) after_end: AfterEnd,
-}
-
-impl Command {
-    /// What it needs.
-    pub(crate) fn needs(&self) -> Needs {
-        use AfterEnd::{Ignore, Perform, Refuse, RefuseToOpen};
-        use When::{AllCellsOnHost, AtOnce, EngineIdle, InTurn, NoMove};
-        let (when, changes_what_is_saved, after_end) = match self {
-            Command::Act(action) => match action {
-                // An ended session's last pictures can be selected, and what it reached is saved.
-                SessionAction::SelectNext
-                | SessionAction::SelectPrevious
-                | SessionAction::Select(_)
-                | SessionAction::SaveSession => (AtOnce, true, Perform),
-                SessionAction::Faster
-                | SessionAction::Slower
-                | SessionAction::SetPace(_)
-                | SessionAction::SetGenerationsPerRound(_)
-                | SessionAction::NextStopWhenStill
-                | SessionAction::ToggleReseed
-                | SessionAction::ToggleBlockTimestamps => (AtOnce, true, Refuse),
-                SessionAction::TogglePause => (InTurn, false, Refuse),
-                SessionAction::StepGeneration | SessionAction::StepRound => (NoMove, false, Refuse),
-                SessionAction::StepBack
-                | SessionAction::StepRoundBack
-                | SessionAction::RunTo(_) => (EngineIdle, false, Refuse),
-                SessionAction::ResetPanel
-                | SessionAction::ResetAll
-                | SessionAction::NewSeed
-                | SessionAction::SetInstances(_)
-                | SessionAction::DoubleInstances
-                | SessionAction::HalveInstances
-                | SessionAction::SetSize(_)
-                | SessionAction::SetRule(_)
-                | SessionAction::SetDensity(_)
-                | SessionAction::UseKernel(_)
-                | SessionAction::AutoKernel
-                | SessionAction::NextKernel
-                | SessionAction::PreviousKernel
-                | SessionAction::CycleSwitch(_)
-                | SessionAction::SetSwitch(..)
-                | SessionAction::ToggleRecorded
-                | SessionAction::ToggleComparison
-                | SessionAction::Undo
-                | SessionAction::Redo => (EngineIdle, true, Refuse),
-            },
-            Command::WatchPopulation(_)
-            | Command::WatchOverlap(_)
-            | Command::Ready
-            | Command::Close => (AtOnce, false, Ignore),
-            Command::Notify(_) => (AtOnce, false, Perform),
-            Command::PauseForLesson(_) => (InTurn, false, Ignore),
-            Command::Save(_) => (InTurn, false, Perform),
-            Command::ReadCells(..) => (NoMove, false, Perform),
-            Command::Edit(..) | Command::Reseed { .. } => (NoMove, true, Ignore),
-            Command::View(_) => (EngineIdle, false, Ignore),
-            Command::Apply(_) => (EngineIdle, true, Refuse),
-            Command::Cells(..)
-            | Command::SetOwnRound(..)
-            | Command::SetOwnKernel(_)
-            | Command::Open(_) => (EngineIdle, true, Ignore),
-            Command::Replace(..) => (EngineIdle, true, RefuseToOpen),
-            Command::OpenPattern(..) => (AllCellsOnHost, true, RefuseToOpen),
-        };
-        Needs {
-            when,
-            overtakes: match self {
-                Command::Act(SessionAction::TogglePause) => Overtakes::All,
-                Command::Save(_) => Overtakes::WhatIsNotSaved,
-                _ => Overtakes::Nothing,
-            },
-            changes_what_is_saved,
-            after_end,
-        }
-    }
-
-    /// Whether it is a step by hand, of which few may wait: a key that is held down must not queue
-    /// minutes of work.
-    fn is_step(&self) -> bool {
-        use SessionAction::{StepGeneration, StepRound};
-        matches!(self, Command::Act(StepGeneration | StepRound))
-    }
-
-    /// Whether somebody waits to see its effect on cells.
-    pub(crate) fn is_edit(&self) -> bool {
-        use SessionAction::{Redo, Undo};
-        matches!(
-            self,
-            Command::Edit(..) | Command::ReadCells(..) | Command::Act(Undo | Redo)
-        )
-    }
-}
-
-/// Single steps that may wait: a key that is held down must not queue minutes of work.
-const MAX_STEPS: usize = 4;
-
-/// Queues a command, in the order in which they are taken. Drops a step if too many wait already; of
-/// views, only the last one counts. During a move some overtake others.
-pub(crate) fn enqueue(queue: &mut VecDeque<Command>, command: Command, is_moving: bool) {
-    let steps = queue.iter().filter(|command| command.is_step());
-    if command.is_step() && steps.count() >= MAX_STEPS {
-        return;
-    }
-    let is_view = |command: &Command| matches!(command, Command::View(_));
-    if is_view(&command)
-        && let Some(waiting) = queue.iter_mut().find(|waiting| is_view(waiting))
-    {
-        *waiting = command;
-        return;
-    }
-    let changes = |waiting: &Command| waiting.needs().changes_what_is_saved;
-    let at = match command.needs().overtakes {
-        Overtakes::All if is_moving => 0,
-        Overtakes::WhatIsNotSaved if is_moving => {
-            queue.iter().rposition(changes).map_or(0, |last| last + 1)
-        }
-        Overtakes::Nothing | Overtakes::All | Overtakes::WhatIsNotSaved => queue.len(),
-    };
-    queue.insert(at, command);
-}
-
 impl SessionAction {
     /// What it does to the cells of the selected instance, if it is a change of these alone.
     pub(crate) fn of_selected(self) -> Option<CellChange> {
         (self == SessionAction::ResetPanel).then_some(CellChange::Start)
     }
-
-    /// Whether it needs an engine, and is refused after the session's end.
-    pub fn needs_engine(self) -> bool {
-        Command::Act(self).needs().after_end == AfterEnd::Refuse
-    }
 }
 
-/// What a command overtakes in the queue during a move, whose end others wait for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Overtakes {
-    /// Nothing.
-    Nothing,
-    /// Everything: it stops the move.
-    All,
-    /// Those behind the last that changes what is saved.
-    WhatIsNotSaved,
-}
-
-/// What is done with a command after the session's end.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum AfterEnd {
-    /// It needs no engine.
-    Perform,
-    /// A notice says that the session has ended.
-    Refuse,
-    /// A notice says that nothing was opened.
-    RefuseToOpen,
-    /// Nobody waits for it.
-    Ignore,
-}
-
-// What a user can ask a session for, and what must be there for it.
+// What a user can ask a session for.
 
 /// The key of [`SessionAction::Slower`]. It and the next are named in sentences of a session; a test of
 /// the front ends' table compares them.
@@ -423,9 +246,9 @@ pub enum SessionAction {
     /// Half as many instances.
     HalveInstances,
     /// Lattices of this size, enlarged or reduced about their middle.
-    SetSize(#[serde(with = "crate::saved::text")] Size),
+    SetSize(#[serde(with = "crate::text")] Size),
     /// This rule.
-    SetRule(#[serde(with = "crate::saved::text")] Rule),
+    SetRule(#[serde(with = "crate::text")] Rule),
     /// Every instance with the next soup, of this density in thousandths.
     SetDensity(u16),
     /// This many generations per round.

@@ -10,7 +10,7 @@
 //! The module is public for `tests/memory.rs`, which counts the memory of a whole process.
 
 use crate::log::{Log, Position};
-use crate::saved::text;
+use crate::text;
 use engine::{EngineError, LatticeId, Slot, Slots};
 use lang::message;
 use life::{Lattice, MemoryError, Size, memory};

@@ -1,5 +1,5 @@
-//! Lattices on their engine, made from a setup. `issue` issues their rounds and edits, and turns completions
-//! into events; `runs` steps them to an end, and brings the results to the host.
+//! Lattices on their engine, made from a setup. `issue` issues their rounds and edits; `runs` turns completions
+//! into events, steps the lattices to an end, and brings the results to the host.
 //!
 //! A [`Sim`] has no setting. It knows of every lattice where its cells are (generation, layout, stream)
 //! and what is allocated (streams, one layout besides the bits, host slots, graphs). These are facts about
@@ -16,8 +16,8 @@ use crate::{DeviceChoice, KernelChoice, Pace, PicturePlan, Setting, Setup, Split
 use engine::cpu::CpuEngine;
 use engine::cuda::{CudaEngine, Ordinals};
 use engine::{
-    Band, Cut, Engine, EngineError, LatticeId, LatticeOp, Layout, Measure, Program, Result, Slot,
-    Slots, SlotsSpec, SplitEngine, StreamId, Transfer,
+    Band, Cut, Engine, EngineError, LatticeId, LatticeOp, Layout, Program, Result, Slot, Slots,
+    SlotsSpec, SplitEngine, StreamId, Transfer,
 };
 use issue::{LatticeFacts, Made, make_streams, shares, validate_kernel};
 use lang::message;
@@ -31,10 +31,9 @@ use std::time::Duration;
 #[cfg(test)]
 pub use issue::limit;
 pub use issue::{
-    Event, MAX_GRAPH_LAUNCHES, MAX_IN_FLIGHT, MEASURE_SLOTS, PICTURE_SLOTS, Request, Round,
-    RoundMeasures, Share, Sim,
+    MAX_GRAPH_LAUNCHES, MAX_IN_FLIGHT, MEASURE_SLOTS, PICTURE_SLOTS, Request, Round, Share, Sim,
 };
-pub use runs::{Results, read_lattice};
+pub use runs::{Event, Results, RoundMeasures, read_lattice};
 
 mod issue;
 mod runs;
@@ -279,39 +278,9 @@ impl Sim {
         }
     }
 
-    /// The engine, for its facts and figures.
-    pub fn engine(&self) -> &dyn Engine {
-        &*self.engine
-    }
-
-    /// Number of lattices.
-    pub fn instances(&self) -> usize {
-        self.lattices.len()
-    }
-
-    /// The size of every lattice.
-    pub fn size(&self) -> Size {
-        self.size
-    }
-
     /// The rule of every lattice.
     pub fn rule(&self) -> Rule {
         self.rule
-    }
-
-    /// The generation of a lattice, as of the last program issued.
-    pub fn generation(&self, lattice: usize) -> u64 {
-        self.lattices[lattice].generation
-    }
-
-    /// The host slots.
-    pub fn slots(&self) -> &Arc<dyn Slots> {
-        &self.slots
-    }
-
-    /// Whether nothing is in flight and no calibration is under way.
-    pub fn is_idle(&self) -> bool {
-        self.in_flight.is_empty() && self.calibration.is_none()
     }
 
     /// How long the engine has been at work without completing anything.
@@ -319,11 +288,6 @@ impl Sim {
         let first = self.in_flight.front().map(|first| first.issued);
         let since = first.map(|issued| self.ended.map_or(issued, |ended| ended.max(issued)));
         since.map_or(Duration::ZERO, |since| since.elapsed())
-    }
-
-    /// Number of rounds and other programs in flight.
-    pub fn depth(&self) -> usize {
-        self.in_flight.len()
     }
 
     /// Bytes that a share's round transfers to the host.
@@ -361,17 +325,6 @@ impl Sim {
             .map_err(EngineError::into_lost)?;
         self.completions.clear();
         Ok(())
-    }
-
-    /// The size of an instance's picture in 32-bit words.
-    fn picture_words(&self, picture: PicturePlan) -> usize {
-        match picture.transfer {
-            Transfer::Bits => self.size.words(),
-            Transfer::Rows { count, .. } => self.size.words_per_row() * count as usize,
-            Transfer::View => self.engine.view_words(picture.region),
-            Transfer::Cells => self.size.cells() as usize,
-            Transfer::Measure => Measure::WORDS,
-        }
     }
 }
 

@@ -21,6 +21,8 @@ mod scripted_engine;
 mod setting;
 mod setup;
 mod state;
+mod status;
+mod text;
 pub mod trace;
 mod worker;
 
@@ -57,12 +59,12 @@ pub use setup::{
     DEFAULT_DENSITY, DeviceChoice, NewCells, Pace, Setup, Split, Start, StopWhenStill,
     StoredKernel, TimeSettings,
 };
-pub use trace::{IsolatedOp, Trace};
-pub use worker::lab::{AbComparison, Effect, LabStatus, RateStatus, RecordedStatus, Sampling};
-pub use worker::status::{
+pub use status::{
     ClockStatus, EngineStatus, LatticeStatus, NOTICE_TIME, PanelStatus, Recomputing, SettingStatus,
     Settled, Status, time_left,
 };
+pub use trace::{IsolatedOp, Trace};
+pub use worker::lab::{AbComparison, Effect, LabStatus, RateStatus, RecordedStatus, Sampling};
 
 /// A running session; see the crate's documentation.
 pub struct Session {

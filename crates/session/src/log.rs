@@ -21,7 +21,7 @@
 //!
 //! [`copies`]: crate::copies
 
-use crate::saved::text;
+use crate::text;
 use crate::{NewCells, Setup, Start};
 use engine::WordEdit;
 use lang::{Message, message};

@@ -8,8 +8,6 @@
 //! Loading checks everything: a file that this program cannot have written is refused with a
 //! sentence that names the field and the line. It takes no more memory than the machine has.
 
-pub(crate) mod text;
-
 #[cfg(test)]
 mod tests;
 
@@ -17,7 +15,7 @@ use crate::copies::{Packed, SavedTimeline, Snapshot};
 use crate::log::{Log, Position, Record, SessionParameters};
 use crate::{
     DeviceChoice, KernelChoice, OwnRound, Pace, Setting, Setup, Split, StoredKernel, Switches,
-    TimeSettings,
+    TimeSettings, text,
 };
 use directories::ProjectDirs;
 use engine::Kernel;

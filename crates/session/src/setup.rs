@@ -169,7 +169,7 @@ pub enum Start {
         seed: u64,
     },
     /// Instance i starts as lattice `i mod count`.
-    #[serde(with = "crate::saved::text::start")]
+    #[serde(with = "crate::text::start")]
     Lattices {
         /// At least one.
         lattices: Vec<Arc<Lattice>>,

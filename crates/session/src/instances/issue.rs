@@ -1,11 +1,11 @@
 //! A round, from its request to its events: what it steps, and with what; its program, in which every lattice
 //! advances and downloads once, in its stream; what settings need when they are first met (streams, host
-//! slots, the layout of the cells); its submission, and what the engine's completions say of it. Transfers of
-//! cells (new lattices, edits, snapshots) are issued between rounds.
+//! slots, the layout of the cells); its submission, op by op or as a graph. Transfers of cells (new lattices,
+//! edits, snapshots) are issued between rounds.
 
 use crate::fastest::{MAX_ROUND, RoundLength};
 use crate::setup::NewCells;
-use crate::trace::{StepFacts, TimedRound};
+use crate::trace::StepFacts;
 use crate::{IsolatedOp, Order, PicturePlan, Setting, Streams, Switches, Wait};
 use engine::{
     Completion, DeviceId, Engine, EngineError, EventId, IssuedStep, Kernel, LatticeId, LatticeOp,
@@ -17,7 +17,7 @@ use script::CallKind;
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Lattices, what they are stepped with, and what is downloaded of them.
 #[derive(Clone, PartialEq, Debug)]
@@ -358,7 +358,7 @@ pub(super) enum Kind {
 
 impl Kind {
     /// The round that it is of.
-    fn round(&self) -> Option<&Arc<Round>> {
+    pub(super) fn round(&self) -> Option<&Arc<Round>> {
         match self {
             Kind::Round { round, .. } | Kind::IsolatedStep(round) => Some(round),
             Kind::Snapshot(_) | Kind::Other => None,
@@ -388,10 +388,58 @@ pub(super) struct Calibration {
 /// Maximum number of launches in a graph: capturing more takes seconds and gigabytes.
 pub const MAX_GRAPH_LAUNCHES: u64 = 1 << 16;
 
-/// Settings whose speed is remembered.
-const MAX_LENGTHS: usize = 4;
-
 impl Sim {
+    /// The engine, for its facts and figures.
+    pub fn engine(&self) -> &dyn Engine {
+        &*self.engine
+    }
+
+    /// Number of lattices.
+    pub fn instances(&self) -> usize {
+        self.lattices.len()
+    }
+
+    /// The size of every lattice.
+    pub fn size(&self) -> Size {
+        self.size
+    }
+
+    /// The generation of a lattice, as of the last program issued.
+    pub fn generation(&self, lattice: usize) -> u64 {
+        self.lattices[lattice].generation
+    }
+
+    /// The host slots.
+    pub fn slots(&self) -> &Arc<dyn Slots> {
+        &self.slots
+    }
+
+    /// Whether nothing is in flight and no calibration is under way.
+    pub fn is_idle(&self) -> bool {
+        self.in_flight.is_empty() && self.calibration.is_none()
+    }
+
+    /// Number of rounds and other programs in flight.
+    pub fn depth(&self) -> usize {
+        self.in_flight.len()
+    }
+
+    /// The size of an instance's picture in 32-bit words.
+    pub(super) fn picture_words(&self, picture: PicturePlan) -> usize {
+        match picture.transfer {
+            Transfer::Bits => self.size.words(),
+            Transfer::Rows { count, .. } => self.size.words_per_row() * count as usize,
+            Transfer::View => self.engine.view_words(picture.region),
+            Transfer::Cells => self.size.cells() as usize,
+            Transfer::Measure => Measure::WORDS,
+        }
+    }
+
+    /// Whether a calibration is under way.
+    pub fn is_calibrating(&self) -> bool {
+        self.calibration.is_some()
+    }
+
     /// Issues a round of a share, for which [`Sim::ensure`] has made what it needs, if fewer than two are
     /// in flight and a slot is free; answers whether it did. Lattices that a round of another setting has
     /// left in another layout are converted first. `newest` says whether a slot holds somebody's newest
@@ -552,17 +600,6 @@ impl Sim {
         RoundLength::adapting(kernel, launches, MAX_ROUND, first.max(1) as u32)
     }
 
-    /// Remembers how long a round took.
-    fn learn(&mut self, round: &Round, took: Duration) {
-        let setting = round.setting();
-        let mut length = self.round_lengths(setting);
-        length.learn(round.generations, took);
-        let (kernel, switches) = (setting.kernel, setting.switches);
-        self.longest.retain(|it| (it.0, it.1) != (kernel, switches));
-        self.longest.insert(0, (kernel, switches, length));
-        self.longest.truncate(MAX_LENGTHS);
-    }
-
     /// Submits a program, and notes what it does to its lattices once the engine has accepted it.
     pub(super) fn submit(&mut self, program: &Program, kind: Kind, edits: u64) -> Result<()> {
         let Some(first) = program.steps.first() else {
@@ -650,7 +687,7 @@ impl Sim {
 
     /// Facts about a timed program's steps, for showing their spans; of one that was issued on lattices in
     /// bands, about what each device got.
-    pub(super) fn facts(&self, program: &Program, run: Option<RunId>) -> Arc<[StepFacts]> {
+    fn facts(&self, program: &Program, run: Option<RunId>) -> Arc<[StepFacts]> {
         let view = self.viewed.map_or(0, |(it, _)| self.engine.view_words(it));
         let own = &self.made.own.0;
         let facts = |step: &Step, stream: StreamId, size: Size, gpu: Option<u16>| StepFacts {
@@ -722,15 +759,6 @@ impl Sim {
         }
         self.release_graphs(|it| shares.iter().any(|share| share.setting == *it.setting()));
         Ok(true)
-    }
-
-    /// [`Sim::ensure`], once nothing is in flight if it must wait for that.
-    pub(super) fn ensure_at_rest(&mut self, shares: &[Share]) -> Result<()> {
-        if !self.ensure(shares)? {
-            self.finish()?;
-            self.ensure(shares)?;
-        }
-        Ok(())
     }
 
     /// Whether [`Sim::ensure`] would replace the slots, with all pictures and snapshots in them.
@@ -939,6 +967,77 @@ pub(super) fn make_streams(
     Ok(streams)
 }
 
+// Graphs: rounds that are prepared once and replayed.
+
+/// Graphs that are kept: of two settings, three slots, two parities, timed or not, measured or not.
+const MAX_GRAPHS: usize = 64;
+
+impl Sim {
+    /// Issues a round as a graph, which is prepared if none is known.
+    fn replay(&mut self, round: Arc<Round>, request: Request) -> Result<()> {
+        let parity = |i: usize| self.engine.parity(LatticeId(i as u32));
+        let parities: Vec<u8> = round.share.lattices.clone().map(parity).collect();
+        let is_it = |it: &Graph| {
+            (it.timed, &it.parities) == (request.timed, &parities) && it.round == round
+        };
+        let graph = match self.graphs.iter().position(is_it) {
+            Some(at) => self.graphs.remove(at),
+            None => self.prepare(round.clone(), parities, request.timed)?,
+        };
+        let issued = Instant::now();
+        let run = self.engine.replay(graph.prepared);
+        let steps = graph.steps.clone();
+        self.graphs.push(graph);
+        if self.graphs.len() > MAX_GRAPHS {
+            let oldest = self.graphs.remove(0);
+            self.engine.release(oldest.prepared);
+        }
+        let run = run?;
+        if round.setting().switches.wait == Wait::All {
+            self.engine.synchronize()?;
+        }
+        let lattices = &mut self.lattices[round.share.lattices.clone()];
+        for lattice in lattices.iter_mut() {
+            lattice.generation += u64::from(round.generations);
+        }
+        self.in_flight.push_back(InFlight {
+            run,
+            issued,
+            generation: lattices[0].generation,
+            kind: Kind::Round {
+                round,
+                replayed: true,
+            },
+            steps,
+            edits: request.edits,
+        });
+        Ok(())
+    }
+
+    fn prepare(&mut self, round: Arc<Round>, parities: Vec<u8>, timed: bool) -> Result<Graph> {
+        let mut program = round.program(self.streams_of(round.setting()));
+        // The host cannot wait inside a graph; it waits after it.
+        program
+            .steps
+            .retain(|step| !matches!(step.op, Op::Order(OrderOp::Synchronize(_))));
+        program.timed = timed;
+        let prepared = self.engine.prepare(&program)?;
+        Ok(Graph {
+            steps: self.facts(&program, None),
+            round,
+            timed,
+            parities,
+            prepared,
+        })
+    }
+
+    pub(super) fn release_graphs(&mut self, is_kept: impl Fn(&Round) -> bool) {
+        for graph in self.graphs.extract_if(.., |it| !is_kept(&it.round)) {
+            self.engine.release(graph.prepared);
+        }
+    }
+}
+
 // Transfers of cells: sets lattices, edits words, downloads snapshots.
 //
 // Not to be used during a calibration ([`Sim::is_calibrating`]), while some lattices are a
@@ -1007,152 +1106,6 @@ impl Sim {
             Err(EngineError::SlotBusy) => Ok(false),
             Err(error) => Err(error),
         }
-    }
-}
-
-/// A completion.
-pub enum Event {
-    /// Pictures have arrived.
-    Pictures {
-        /// The instances, by index.
-        instances: Range<usize>,
-        /// Their generation.
-        generation: u64,
-        /// The number of every instance's last edit.
-        edits: u64,
-        /// What they show.
-        picture: PicturePlan,
-        /// Where they are.
-        slot: Slot,
-    },
-    /// Lattices were measured in a round.
-    Measured(RoundMeasures),
-    /// A round is complete.
-    Round {
-        /// Its spans and their ops, if it was timed.
-        timed: Option<TimedRound>,
-        /// The round.
-        round: Arc<Round>,
-        /// Time from its first call, or from the end of the round before it if that was later, to its
-        /// end.
-        took: Duration,
-    },
-    /// A calibration is complete, with the time of each op alone.
-    Calibrated(Vec<IsolatedOp>),
-    /// All lattices' bits are in a whole-lattice slot.
-    Snapshot {
-        /// The index given to [`Sim::issue_snapshot`].
-        index: u8,
-    },
-}
-
-/// A round's measures of consecutive instances.
-#[derive(Debug)]
-pub struct RoundMeasures {
-    /// The first of the instances.
-    pub first: usize,
-    /// Their generation.
-    pub generation: u64,
-    /// A measure each.
-    pub measures: Vec<Measure>,
-}
-
-impl Sim {
-    /// Passes completed events to `tell`. Never blocks.
-    ///
-    /// # Errors
-    /// The engine is lost; so is one that fails to poll, as nothing in flight would ever end.
-    pub fn poll(&mut self, mut tell: impl FnMut(Event)) -> Result<()> {
-        let mut completions = std::mem::take(&mut self.completions);
-        let polled = self
-            .engine
-            .poll(&mut completions)
-            .map_err(EngineError::into_lost);
-        for completion in completions.drain(..) {
-            match completion {
-                Completion::Downloaded {
-                    run,
-                    lattices,
-                    slot,
-                } => {
-                    let of = self.in_flight.iter().find(|one| one.run == run);
-                    if let Some(event) = of.and_then(|of| self.downloaded(of, lattices, slot)) {
-                        tell(event);
-                    }
-                }
-                Completion::Finished {
-                    run,
-                    spans,
-                    host,
-                    block_timestamps,
-                } => {
-                    let Some(at) = self.in_flight.iter().position(|one| one.run == run) else {
-                        continue;
-                    };
-                    let done = self.in_flight.remove(at).expect("its place was found");
-                    match done.kind {
-                        Kind::Round { round, replayed } if round.generations > 0 => {
-                            let now = Instant::now();
-                            let took = now - self.ended.unwrap_or(done.issued).max(done.issued);
-                            self.ended = Some(now);
-                            self.learn(&round, took);
-                            let timed = (!spans.is_empty()).then(|| TimedRound {
-                                steps: done.steps,
-                                spans,
-                                host,
-                                block_timestamps,
-                                replayed,
-                                switches: round.setting().switches,
-                            });
-                            tell(Event::Round { round, timed, took });
-                        }
-                        Kind::Snapshot(index) => tell(Event::Snapshot { index }),
-                        Kind::IsolatedStep(_) => {
-                            if let Some(measured) = self.measured_alone(&spans) {
-                                tell(Event::Calibrated(measured));
-                            }
-                        }
-                        Kind::Round { .. } | Kind::Other => {}
-                    }
-                }
-            }
-        }
-        self.completions = completions;
-        polled.and_then(|()| self.run_next_alone())
-    }
-
-    /// The event of a download of a round.
-    fn downloaded(&self, of: &InFlight, lattices: Range<u32>, slot: Slot) -> Option<Event> {
-        let (round, generation) = (of.kind.round()?, of.generation);
-        if round.measures != Some(slot) {
-            return Some(Event::Pictures {
-                instances: lattices.start as usize..lattices.end as usize,
-                generation,
-                edits: of.edits,
-                picture: round.share.picture?,
-                slot,
-            });
-        }
-        let first = lattices.start as usize;
-        let read = |lattice| self.read_measure(LatticeId(lattice), slot);
-        Some(Event::Measured(RoundMeasures {
-            first,
-            generation,
-            measures: lattices.map(read).collect::<Option<_>>()?,
-        }))
-    }
-
-    /// A measure that has arrived in a slot.
-    pub(super) fn read_measure(&self, lattice: LatticeId, slot: Slot) -> Option<Measure> {
-        let mut measure = None;
-        let mut look = |words: &[u32]| measure = Some(Measure::from_words(words));
-        self.slots.read(lattice, slot, &mut look);
-        measure
-    }
-
-    /// Sleeps until something may have completed, at most `timeout`.
-    pub fn wait(&mut self, timeout: Duration) {
-        self.engine.wait(timeout);
     }
 }
 

@@ -1,24 +1,34 @@
-//! Runs to the end, and what they leave: rounds that are waited for, results on the host; rounds as graphs,
-//! which are prepared once and replayed; and rounds that run op by op.
+//! What the engine's completions say of rounds; rounds that are waited for, and what they leave: results on the
+//! host; and rounds that run op by op.
 
-use super::issue::{
-    Calibration, Event, Graph, InFlight, Kind, MAX_IN_FLIGHT, Request, Round, Share, Sim,
-};
+use super::issue::{Calibration, InFlight, Kind, MAX_IN_FLIGHT, Request, Round, Share, Sim};
 use crate::fastest::RoundLength;
 use crate::trace::{StepFacts, TimedRound};
-use crate::{IsolatedOp, Wait};
+use crate::{IsolatedOp, PicturePlan};
 use engine::{
-    BufferOp, DeviceId, EngineError, LatticeId, LatticeOp, Measure, Nanos, Op, OrderOp, Program,
+    BufferOp, Completion, DeviceId, EngineError, LatticeId, LatticeOp, Measure, Nanos, Op, Program,
     Result, RunId, Slot, Slots, SlotsSpec, Span, Step, Transfer,
 };
 use life::{Lattice, Size};
 use std::collections::VecDeque;
 use std::io;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// Settings whose speed is remembered.
+const MAX_LENGTHS: usize = 4;
+
 impl Sim {
+    /// [`Sim::ensure`], once nothing is in flight if it must wait for that.
+    pub(super) fn ensure_at_rest(&mut self, shares: &[Share]) -> Result<()> {
+        if !self.ensure(shares)? {
+            self.finish()?;
+            self.ensure(shares)?;
+        }
+        Ok(())
+    }
+
     /// Blocks until nothing is in flight.
     pub fn finish(&mut self) -> Result<()> {
         self.finish_with(|_| {})
@@ -94,6 +104,165 @@ impl Sim {
             hear(event, rounds);
         })?;
         Ok(issued)
+    }
+}
+
+// What the engine's completions say.
+
+/// A completion.
+pub enum Event {
+    /// Pictures have arrived.
+    Pictures {
+        /// The instances, by index.
+        instances: Range<usize>,
+        /// Their generation.
+        generation: u64,
+        /// The number of every instance's last edit.
+        edits: u64,
+        /// What they show.
+        picture: PicturePlan,
+        /// Where they are.
+        slot: Slot,
+    },
+    /// Lattices were measured in a round.
+    Measured(RoundMeasures),
+    /// A round is complete.
+    Round {
+        /// Its spans and their ops, if it was timed.
+        timed: Option<TimedRound>,
+        /// The round.
+        round: Arc<Round>,
+        /// Time from its first call, or from the end of the round before it if that was later, to its
+        /// end.
+        took: Duration,
+    },
+    /// A calibration is complete, with the time of each op alone.
+    Calibrated(Vec<IsolatedOp>),
+    /// All lattices' bits are in a whole-lattice slot.
+    Snapshot {
+        /// The index given to [`Sim::issue_snapshot`].
+        index: u8,
+    },
+}
+
+/// A round's measures of consecutive instances.
+#[derive(Debug)]
+pub struct RoundMeasures {
+    /// The first of the instances.
+    pub first: usize,
+    /// Their generation.
+    pub generation: u64,
+    /// A measure each.
+    pub measures: Vec<Measure>,
+}
+
+impl Sim {
+    /// Remembers how long a round took.
+    fn learn(&mut self, round: &Round, took: Duration) {
+        let setting = round.setting();
+        let mut length = self.round_lengths(setting);
+        length.learn(round.generations, took);
+        let (kernel, switches) = (setting.kernel, setting.switches);
+        self.longest.retain(|it| (it.0, it.1) != (kernel, switches));
+        self.longest.insert(0, (kernel, switches, length));
+        self.longest.truncate(MAX_LENGTHS);
+    }
+
+    /// Passes completed events to `tell`. Never blocks.
+    ///
+    /// # Errors
+    /// The engine is lost; so is one that fails to poll, as nothing in flight would ever end.
+    pub fn poll(&mut self, mut tell: impl FnMut(Event)) -> Result<()> {
+        let mut completions = std::mem::take(&mut self.completions);
+        let polled = self
+            .engine
+            .poll(&mut completions)
+            .map_err(EngineError::into_lost);
+        for completion in completions.drain(..) {
+            match completion {
+                Completion::Downloaded {
+                    run,
+                    lattices,
+                    slot,
+                } => {
+                    let of = self.in_flight.iter().find(|one| one.run == run);
+                    if let Some(event) = of.and_then(|of| self.downloaded(of, lattices, slot)) {
+                        tell(event);
+                    }
+                }
+                Completion::Finished {
+                    run,
+                    spans,
+                    host,
+                    block_timestamps,
+                } => {
+                    let Some(at) = self.in_flight.iter().position(|one| one.run == run) else {
+                        continue;
+                    };
+                    let done = self.in_flight.remove(at).expect("its place was found");
+                    match done.kind {
+                        Kind::Round { round, replayed } if round.generations > 0 => {
+                            let now = Instant::now();
+                            let took = now - self.ended.unwrap_or(done.issued).max(done.issued);
+                            self.ended = Some(now);
+                            self.learn(&round, took);
+                            let timed = (!spans.is_empty()).then(|| TimedRound {
+                                steps: done.steps,
+                                spans,
+                                host,
+                                block_timestamps,
+                                replayed,
+                                switches: round.setting().switches,
+                            });
+                            tell(Event::Round { round, timed, took });
+                        }
+                        Kind::Snapshot(index) => tell(Event::Snapshot { index }),
+                        Kind::IsolatedStep(_) => {
+                            if let Some(measured) = self.measured_alone(&spans) {
+                                tell(Event::Calibrated(measured));
+                            }
+                        }
+                        Kind::Round { .. } | Kind::Other => {}
+                    }
+                }
+            }
+        }
+        self.completions = completions;
+        polled.and_then(|()| self.run_next_alone())
+    }
+
+    /// The event of a download of a round.
+    fn downloaded(&self, of: &InFlight, lattices: Range<u32>, slot: Slot) -> Option<Event> {
+        let (round, generation) = (of.kind.round()?, of.generation);
+        if round.measures != Some(slot) {
+            return Some(Event::Pictures {
+                instances: lattices.start as usize..lattices.end as usize,
+                generation,
+                edits: of.edits,
+                picture: round.share.picture?,
+                slot,
+            });
+        }
+        let first = lattices.start as usize;
+        let read = |lattice| self.read_measure(LatticeId(lattice), slot);
+        Some(Event::Measured(RoundMeasures {
+            first,
+            generation,
+            measures: lattices.map(read).collect::<Option<_>>()?,
+        }))
+    }
+
+    /// A measure that has arrived in a slot.
+    fn read_measure(&self, lattice: LatticeId, slot: Slot) -> Option<Measure> {
+        let mut measure = None;
+        let mut look = |words: &[u32]| measure = Some(Measure::from_words(words));
+        self.slots.read(lattice, slot, &mut look);
+        measure
+    }
+
+    /// Sleeps until something may have completed, at most `timeout`.
+    pub fn wait(&mut self, timeout: Duration) {
+        self.engine.wait(timeout);
     }
 }
 
@@ -296,77 +465,6 @@ pub fn read_lattice(slots: &dyn Slots, instance: usize, slot: Slot, size: Size) 
     Ok(lattice.ok_or(EngineError::SlotBusy)??)
 }
 
-// Graphs: rounds that are prepared once and replayed.
-
-/// Graphs that are kept: of two settings, three slots, two parities, timed or not, measured or not.
-const MAX_GRAPHS: usize = 64;
-
-impl Sim {
-    /// Issues a round as a graph, which is prepared if none is known.
-    pub(super) fn replay(&mut self, round: Arc<Round>, request: Request) -> Result<()> {
-        let parity = |i: usize| self.engine.parity(LatticeId(i as u32));
-        let parities: Vec<u8> = round.share.lattices.clone().map(parity).collect();
-        let is_it = |it: &Graph| {
-            (it.timed, &it.parities) == (request.timed, &parities) && it.round == round
-        };
-        let graph = match self.graphs.iter().position(is_it) {
-            Some(at) => self.graphs.remove(at),
-            None => self.prepare(round.clone(), parities, request.timed)?,
-        };
-        let issued = Instant::now();
-        let run = self.engine.replay(graph.prepared);
-        let steps = graph.steps.clone();
-        self.graphs.push(graph);
-        if self.graphs.len() > MAX_GRAPHS {
-            let oldest = self.graphs.remove(0);
-            self.engine.release(oldest.prepared);
-        }
-        let run = run?;
-        if round.setting().switches.wait == Wait::All {
-            self.engine.synchronize()?;
-        }
-        let lattices = &mut self.lattices[round.share.lattices.clone()];
-        for lattice in lattices.iter_mut() {
-            lattice.generation += u64::from(round.generations);
-        }
-        self.in_flight.push_back(InFlight {
-            run,
-            issued,
-            generation: lattices[0].generation,
-            kind: Kind::Round {
-                round,
-                replayed: true,
-            },
-            steps,
-            edits: request.edits,
-        });
-        Ok(())
-    }
-
-    fn prepare(&mut self, round: Arc<Round>, parities: Vec<u8>, timed: bool) -> Result<Graph> {
-        let mut program = round.program(self.streams_of(round.setting()));
-        // The host cannot wait inside a graph; it waits after it.
-        program
-            .steps
-            .retain(|step| !matches!(step.op, Op::Order(OrderOp::Synchronize(_))));
-        program.timed = timed;
-        let prepared = self.engine.prepare(&program)?;
-        Ok(Graph {
-            steps: self.facts(&program, None),
-            round,
-            timed,
-            parities,
-            prepared,
-        })
-    }
-
-    pub(super) fn release_graphs(&mut self, is_kept: impl Fn(&Round) -> bool) {
-        for graph in self.graphs.extract_if(.., |it| !is_kept(&it.round)) {
-            self.engine.release(graph.prepared);
-        }
-    }
-}
-
 // Calibration: a round whose ops run one at a time, which gives each op's time without overlap.
 //
 // It is a real round: the lattices advance and its pictures are drawn. But each op is submitted only
@@ -412,13 +510,8 @@ impl Sim {
         begun.map(|()| true)
     }
 
-    /// Whether a calibration is under way.
-    pub fn is_calibrating(&self) -> bool {
-        self.calibration.is_some()
-    }
-
     /// Submits the next op, if none runs.
-    pub(super) fn run_next_alone(&mut self) -> Result<()> {
+    fn run_next_alone(&mut self) -> Result<()> {
         if !self.in_flight.is_empty() {
             return Ok(());
         }
@@ -474,7 +567,7 @@ impl Sim {
     }
 
     /// Notes an op's time alone. Returns the times of all ops after the last one.
-    pub(super) fn measured_alone(&mut self, spans: &[Span]) -> Option<Vec<IsolatedOp>> {
+    fn measured_alone(&mut self, spans: &[Span]) -> Option<Vec<IsolatedOp>> {
         let calibration = self.calibration.as_mut()?;
         for (step, alone) in (0..).zip(calibration.running.drain(..)) {
             let span = spans.iter().find(|span| span.step == step);

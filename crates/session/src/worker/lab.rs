@@ -4,23 +4,18 @@
 //! Rounds that differ from the others in anything else than the setting are not compared: those stepped by
 //! hand, cut short, or timed by events.
 
-use super::{RETRY_INTERVAL, SessionWorker};
-use crate::command::{Notice, refuse};
-use crate::copies::Snapshot;
+use super::SessionWorker;
 use crate::instances::{MAX_IN_FLIGHT, Round, Sim};
-use crate::state::{Mode, part_of_round};
-use crate::trace::{Recording, RoundWork, TimedRound};
-use crate::worker::watching::Measuring;
+use crate::state::Mode;
+use crate::trace::{RecordedGroup, RecordedSetting, RoundWork, TimedRound};
 use crate::{
-    Finding, IsolatedOp, NewCells, Order, Pace, Recorded, Request, Setting, Share, Side, Source,
-    Status, Streams, Switch, Switches, finding_in_words, median, recorded_in_words,
-    unknown_in_words,
+    Finding, IsolatedOp, KernelChoice, Pace, Recorded, Setting, Share, Side, Source, Switches,
+    finding_in_words, median, unknown_in_words,
 };
-use engine::Result;
 use experiment::{Executor, Plan};
 use lang::numbers::time_us_to;
-use lang::{Message, message, tr};
-use life::grouped;
+use lang::{Message, tr};
+use life::Size;
 use platform::{Usage, usage};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -355,7 +350,7 @@ pub(crate) struct Lab {
     /// The time of each op of a round when it runs alone, with the present setting, once measured.
     pub(crate) isolated: Option<Arc<[IsolatedOp]>>,
     /// What the calibration under way is of.
-    calibrating: Option<Share>,
+    pub(super) calibrating: Option<Share>,
     /// Whether timed rounds record block timestamps.
     pub(crate) block_timestamps: bool,
     /// The latest launches in microseconds: without and with block timestamps.
@@ -585,22 +580,20 @@ impl SessionWorker {
         self.trial.as_ref()?.behind(sim)
     }
 
-    /// Decides whose round of so many generations is next, of the shares in use.
+    /// Decides whose round of so many generations is next, of the shares in use. `counts` says that it is one
+    /// of many alike.
     pub(super) fn next_share(
         &mut self,
         mut shares: Vec<Share>,
         generations: u32,
-        is_running: bool,
+        counts: bool,
     ) -> Share {
-        // The last one of those as which a long round is issued may be shorter, and does not count.
-        let of_all = self.state.pacing.generations();
-        let is_whole = generations == part_of_round(of_all, self.longest_round());
         let is_recorded = self.is_recorded();
         let side = match (&self.sim, &mut self.trial) {
             (Some(sim), Some(trial)) => {
                 // Between A and B with one setting there is only noise.
                 let is_of_equals = trial.each().is_some() && trial.other == self.setup.setting;
-                let counts = is_running && is_whole && !is_of_equals && !is_recorded;
+                let counts = counts && !is_of_equals && !is_recorded;
                 trial.next(sim, generations, counts)
             }
             _ => Side::A,
@@ -647,7 +640,7 @@ impl SessionWorker {
             _ => statistics.round(now, round.generations, Some(took)),
         }
         if matches!(of, Some((Side::A, _))) {
-            self.publisher.lock_trace().add_before(timed?);
+            self.publisher.trace.lock().add_before(timed?);
             return None;
         }
         timed
@@ -679,11 +672,12 @@ impl SessionWorker {
         self.sim.as_ref().is_some_and(Sim::is_idle)
     }
 
-    /// Ends a trial that has its finding, once nothing is in flight.
-    pub(super) fn end_trial_when_over(&mut self) {
+    /// Ends a trial that has its finding, once nothing is in flight. Returns whether the effect of a change
+    /// was found.
+    pub(super) fn end_trial_when_over(&mut self) -> bool {
         let is_over = |it: &Trial| it.each().is_none() && !it.is_under_way();
         if !self.is_engine_idle() || !self.trial.as_ref().is_some_and(is_over) {
-            return;
+            return false;
         }
         self.publish_effect();
         match self.trial.take() {
@@ -694,13 +688,13 @@ impl SessionWorker {
             }) => {
                 self.lab.spread = executor.excess();
                 tracing::debug!("equal settings differ by {:?}", self.lab.spread);
+                false
             }
             _ => {
                 self.lab.statistics.restart();
-                if let Some(effect) = &self.lab.last_effect {
-                    tracing::debug!("{}", effect.in_words());
-                    self.notify(Notice::Effect);
-                }
+                let effect = self.lab.last_effect.as_ref();
+                effect.inspect(|it| tracing::debug!("{}", it.in_words()));
+                effect.is_some()
             }
         }
     }
@@ -709,7 +703,7 @@ impl SessionWorker {
     pub(super) fn forget_effect(&mut self) {
         (self.lab.last_effect, self.lab.before_change) = (None, None);
         self.lab.recorded = None; // it is drawn anew
-        self.publisher.lock_trace().setting_changed();
+        self.publisher.trace.lock().setting_changed();
     }
 
     /// Updates the effect that is shown.
@@ -728,165 +722,81 @@ impl SessionWorker {
     }
 }
 
-// Comparing two settings, A and B, each on half of the instances.
-// A record of the log begins it: B's lattices take the cells of A's. Whether it is on follows from the position,
-// also after an undo, a jump, a recovery or in a session from a file; only B's switches are remembered.
+// The settings in force, and what was recorded of them on a GPU.
 
-impl SessionWorker {
-    /// Begins or ends a comparison. Nothing may be in flight.
-    pub(super) fn toggle_comparison(&mut self) -> Result<Option<Notice>> {
-        let setup = &self.setup;
-        if self.is_comparing() {
-            self.state.end_comparison();
-            return Ok(None);
-        }
-        if setup.instances < 2 {
-            return Ok(refuse(message!("A and B need at least two panels")));
-        }
-        if let Some(own) = &setup.setting.own_round
-            && setup.setting.switches.order == Order::Own
-            && own.half.is_err()
-        {
-            let each = own.instances / 2;
-            return Ok(refuse(message!(
-                "The round of your own is not right for {each} instances, as many as A and B have each"
-            )));
-        }
-        if self.is_kernel_due(false) {
-            self.fit_kernel(false)?; // chosen settings are compared
-        }
-        self.lab.b_switches = Some(self.other_switches());
-        Ok(self.state.begin_comparison())
-    }
-
-    /// Gives B's lattices the cells of A's. All lattices are on the host.
-    pub(super) fn apply_comparison(&mut self) -> Result<()> {
-        let lattices = self.present_copy().map(Snapshot::lattices).transpose()?;
-        let trial = self.trial_of_halves(self.b_setting());
-        let shares = self.shares(&self.setup.setting, Some(&trial));
-        self.enter(&shares)?;
-        if let (Some(lattices), Some(sim)) = (lattices, &mut self.sim) {
-            let [a, b] = [0, 1].map(|side| shares[side].lattices.clone());
-            let cells = lattices[a].iter().cloned().map(NewCells::from);
-            sim.set_lattices(b.zip(cells).collect())?;
-        }
-        if self.state.moving().is_none() {
-            self.notify(Notice::Done(message!(
-                "Key B returns to generation {from}; A and B alternate; {first} to {last} change B",
-                from = grouped(self.state.position.generation),
-                first = Switch::ALL[0].key(),
-                last = Switch::ALL[Switch::ALL.len() - 1].key()
-            )));
-        }
-        Ok(())
-    }
-
-    /// Begins to step A and B apart, or ends that, as the log says.
-    pub(super) fn follow_comparison(&mut self, compares: bool) {
-        if compares == self.is_comparing() {
-            return;
-        }
-        self.forget_effect();
-        self.lab.changed();
-        if compares {
-            self.lab.differing = None;
-            self.trial = Some(self.trial_of_halves(self.b_setting()));
-        } else {
-            self.lab.b_switches = Some(self.changed_setting().switches);
-            self.trial = None;
-        }
-    }
-
-    /// B's setting when a comparison begins.
-    fn b_setting(&self) -> Setting {
-        let now = &self.setup.setting;
-        let b_switches = self.lab.b_switches.unwrap_or_else(|| self.other_switches());
-        now.with_switches(b_switches).with_kernel(now.kernel)
-    }
-
-    /// B's first switches: those before the last change, or another way of sharing streams; for a round of
-    /// the user's own, another order.
-    fn other_switches(&self) -> Switches {
-        let (setup, context) = (&self.setup, self.context());
-        let (now, kernel) = (setup.setting.switches, setup.setting.kernel);
-        let has_half = setup
-            .setting
-            .own_round
-            .as_ref()
-            .is_some_and(|it| it.half.is_ok());
-        let fits = |other: &Switches| {
-            *other != now
-                && context.incompatibility(other).is_none()
-                && (other.order != Order::Own || has_half)
-        };
-        let other = match (now.order, now.streams) {
-            (Order::Own, _) => Switches {
-                order: Order::Breadth,
-                ..now
-            },
-            (_, Streams::PerInstance) => Switches {
-                streams: Streams::One,
-                ..now
-            },
-            _ => Switches {
-                streams: Streams::PerInstance,
-                ..now
-            },
-        };
-        let previous = self.lab.previous.map(|before| before.fitted_to(kernel));
-        previous.filter(fits).unwrap_or(other)
-    }
-
-    /// The comparison, for the status.
-    pub(super) fn comparison(&self) -> Option<AbComparison> {
-        let trial = self.trial.as_ref()?;
-        let each = trial.each()?;
-        let settings = [self.setup.setting.clone(), trial.other.clone()];
-        let switches = settings.each_ref().map(|it| it.switches);
-        let recorded = self.compare_recorded(settings);
-        let (round_us, finding, source) = recorded.unwrap_or_else(|| trial.measured());
-        Some(AbComparison {
-            switches,
-            round_us,
-            finding,
-            source,
-            differing: self.lab.differing,
-            each,
-        })
-    }
+/// What the user chose, while the fastest setting steps the lattices.
+#[derive(Clone)]
+pub(super) struct Chosen {
+    pub(super) setting: Setting,
+    pub(super) kernel_choice: KernelChoice,
+    /// The switches of the fastest setting; the user may change them.
+    pub(super) fastest: Switches,
+    /// The size and the number of the lattices that `fastest` was estimated for.
+    pub(super) grid: (Size, usize),
 }
 
-// Shows what was recorded on a GPU instead of measurements, while the CPU steps the lattices.
-
 impl SessionWorker {
-    /// Shows recorded rounds from now on, or measures again. Nothing may be in flight.
-    pub(super) fn toggle_recorded(&mut self) -> Result<Option<Notice>> {
-        let instances = self.sim.as_ref();
-        if instances.is_some_and(|it| it.engine().name() != "cpu") {
-            return Ok(refuse(message!("a GPU computes here, and is measured")));
+    /// Whether what was recorded on a GPU is shown instead of measurements.
+    pub(super) fn is_recorded(&self) -> bool {
+        self.recording.is_some()
+    }
+
+    /// Whether A and B are compared.
+    pub(super) fn is_comparing(&self) -> bool {
+        self.trial.as_ref().is_some_and(|it| it.each().is_some())
+    }
+
+    /// The setting that keys change: B's while A and B are compared.
+    pub(super) fn changed_setting(&self) -> Setting {
+        match &self.trial {
+            Some(trial) if trial.each().is_some() => trial.other.clone(),
+            _ => self.setup.setting.clone(),
         }
-        self.drop_change();
-        if self.lab.block_timestamps {
-            self.toggle_block_timestamps();
-        }
-        let recording = (!self.is_recorded()).then(Recording::shipped);
-        let before = std::mem::replace(&mut self.recording, recording);
-        let shares = self.shares_in_use();
-        if let Err(error) = self.enter(&shares) {
-            self.recording = before;
-            return Err(error);
-        }
-        if recording.is_none() {
-            self.publisher.lock_trace().replace(None, None);
-        }
-        self.lab.changed();
-        Ok(Some(Notice::Done(match recording {
-            Some(recording) => message!(
-                "Now rounds {what}",
-                what = recorded_in_words(&recording.recorded)
-            ),
-            None => message!("Rounds are measured on this machine"),
-        })))
+    }
+
+    /// The setting as the user chose it, also while the fastest one steps the lattices, and how its kernel
+    /// was chosen.
+    pub(super) fn chosen_setting(&self) -> (Setting, KernelChoice) {
+        let now = &self.setup.setting;
+        let Some(Chosen {
+            setting: before,
+            kernel_choice,
+            fastest,
+            ..
+        }) = &self.chosen
+        else {
+            return (now.clone(), self.setup.kernel_choice);
+        };
+        // Only what the user changed meanwhile, as far as the chosen kernel takes it.
+        let fastest = fastest.fitted_to(now.kernel);
+        let changed = before.switches.changed_as(fastest, now.switches);
+        let changed = changed.fitted_to(before.kernel);
+        let setting = Setting {
+            kernel: before.kernel,
+            switches: match changed.incompatibility(before.kernel) {
+                None => changed,
+                Some(_) => before.switches,
+            },
+            own_round: now.own_round.clone(),
+        };
+        (setting, *kernel_choice)
+    }
+
+    /// The recorded rounds with a setting, of the present lattices; while two settings are
+    /// compared, of as many as each has.
+    pub(super) fn recorded(
+        &self,
+        setting: &Setting,
+        generations: u32,
+    ) -> Option<(&'static RecordedGroup, &'static RecordedSetting)> {
+        let group = self.recording?.group(&self.round_work(generations))?;
+        Some((group, group.find(setting.kernel, setting.switches)?))
+    }
+
+    /// What a round of this many generations steps; while two settings are compared, with one of them.
+    pub(super) fn round_work(&self, generations: u32) -> RoundWork {
+        let instances = self.setup.instances / if self.is_comparing() { 2 } else { 1 };
+        RoundWork::of(&self.setup, instances, generations)
     }
 
     /// How two settings compare, as recorded; `None` if rounds are measured here.
@@ -920,29 +830,22 @@ impl SessionWorker {
         self.publish_effect();
     }
 
-    /// Draws the recorded rounds of the present setting, and above them those before a change, or A's.
-    pub(super) fn show_recorded_rounds(&mut self) {
-        if !self.is_recorded() {
-            return;
-        }
-        let of_a = self.is_comparing().then(|| self.setup.setting.clone());
-        let before = of_a.or(self.lab.before_change.clone());
-        let generations = self.state.pacing.generations();
-        let shown = [Some(self.changed_setting()), before];
-        let recorded = |setting: &Option<Setting>| {
-            let setting = setting.as_ref()?;
-            self.recorded(setting, generations)
-        };
-        let found = shown.each_ref().map(recorded);
-        let present = found[0].map(|(_, setting)| setting);
-        let key = (self.round_work(generations), shown);
-        if self.lab.recorded.as_ref() == Some(&key) {
-            return;
-        }
-        let [round, before] = found.map(|it| it.map(|(_, setting)| setting.round.clone()));
-        self.publisher.lock_trace().replace(round, before);
-        self.lab.isolated = present.map(|setting| setting.isolated());
-        self.lab.recorded = Some(key);
+    /// The comparison, for the status.
+    pub(super) fn comparison(&self) -> Option<AbComparison> {
+        let trial = self.trial.as_ref()?;
+        let each = trial.each()?;
+        let settings = [self.setup.setting.clone(), trial.other.clone()];
+        let switches = settings.each_ref().map(|it| it.switches);
+        let recorded = self.compare_recorded(settings);
+        let (round_us, finding, source) = recorded.unwrap_or_else(|| trial.measured());
+        Some(AbComparison {
+            switches,
+            round_us,
+            finding,
+            source,
+            differing: self.lab.differing,
+            each,
+        })
     }
 
     /// How fast the session goes at this time.
@@ -965,88 +868,6 @@ impl SessionWorker {
             timed_one_in: self.lab.sampling.one_in(),
             stepping: statistics.stepping_rate(),
             reached: statistics.reached.clone(),
-        }
-    }
-
-    /// Replaces measured figures by recorded ones, if those are shown.
-    pub(super) fn put_recorded(&self, status: &mut Status) {
-        let Some(recording) = self.recording else {
-            return;
-        };
-        let generations = self.state.pacing.generations();
-        let present = self.changed_setting();
-        let found = self.recorded(&present, generations);
-        let found = found.map(|(_, setting)| setting);
-        let rates = &mut status.rates;
-        rates.round_us = found.map(|setting| setting.round_us());
-        rates.launch_us = found.map(|setting| setting.launch_us);
-        rates.stepping = found.map(|setting| setting.cells_per_second);
-        rates.reached.clear();
-        // While two settings are compared, their rounds alternate.
-        let sides = status.lab.comparison.as_ref().map_or(1.0, |_| 2.0);
-        let pace = found
-            .filter(|_| rates.rounds_per_second > 0.0)
-            .map(|setting| {
-                let most = 1e6 / (sides * setting.round_us());
-                let wanted = match status.setting.pace {
-                    Pace::PerSecond(rounds) => most.min(rounds / sides),
-                    Pace::Unthrottled | Pace::Maximum => most,
-                };
-                (rates.rounds_per_second / wanted).min(1.0)
-            });
-        status.lab.recording = Some(RecordedStatus {
-            recorded: recording.recorded.clone(),
-            has_setting: found.is_some(),
-            pace,
-        });
-    }
-}
-
-// Runs rounds op by op, with whose times the overlap of a round is computed.
-
-impl SessionWorker {
-    /// Whether to run a round op by op: its overlap is wanted and not known. Not in the middle of a
-    /// round, before a record ahead, or while stepping by hand.
-    pub(super) fn wants_calibration(&self) -> bool {
-        let generations = self.state.pacing.generations();
-        self.lab.is_watching
-            && !self.is_recorded()
-            && self.lab.isolated.is_none()
-            && self.trial.is_none()
-            && !self.state.has_records_ahead()
-            && self.state.mode == Mode::Running
-            && generations <= self.longest_round()
-    }
-
-    /// Begins a round that runs op by op. Nothing may be in flight.
-    pub(super) fn calibrate(&mut self) -> Result<()> {
-        let now = self.now();
-        let share = self.present();
-        let request = Request {
-            measured: self.watch.measuring != Measuring::Never,
-            edits: self.state.last_edit,
-            ..Request::of(self.state.pacing.generations())
-        };
-        let pictures = self.publisher.pictures.clone();
-        let newest = |slot| pictures.holds_newest(slot, share.downloads());
-        let is_ready = self.ensure(std::slice::from_ref(&share))?;
-        let Some(sim) = &mut self.sim else {
-            return Ok(());
-        };
-        if is_ready && sim.begin_calibration(&share, request, newest)? {
-            self.lab.calibrating = Some(share);
-            self.state.stepped(request.generations, now);
-            self.snapshots.is_stale = true;
-        } else {
-            self.retry_at = Some(now + RETRY_INTERVAL);
-        }
-        Ok(())
-    }
-
-    /// Drops a finished calibration's result if the setting has changed meanwhile.
-    pub(super) fn check_calibration(&mut self) {
-        if self.lab.calibrating.take() != Some(self.present()) {
-            self.lab.isolated = None;
         }
     }
 }

@@ -9,15 +9,19 @@
 //!
 //! | File | What it does |
 //! |---|---|
-//! | this one | decides what is next, takes commands at once or in their turn, takes the engine's events, and sleeps between turns |
-//! | `cells` | applies records of the log to the lattices, begins moves from a copy or a start, and makes copies of all lattices |
-//! | `lab` | measures rounds and launches, compares rounds before and after a change or of A and B, shows recorded ones, and runs rounds op by op for the overlap |
-//! | `settings` | which setting steps which lattices; changes pace, kernel, switches, pictures and block timestamps |
+//! | this one | decides what is next and what it needs, takes commands at once or in their turn, takes the engine's events, and sleeps between turns |
+//! | `lab` | measures rounds and launches, and compares rounds before and after a change or of A and B; which settings are in force |
+//! | `publisher` | what other threads see, notices, and what is saved of the session |
 //! | `watching` | stops or refills settled panels |
+//! | `snapshots` | makes copies of all lattices, for those who wait for one |
+//! | `settings` | which setting steps which lattices; changes pace, kernel, switches, pictures and block timestamps; A and B |
+//! | `status` | the figures that others see, shows recorded ones, and runs rounds op by op for the overlap |
 //! | `recovery` | puts other lattices in the place of the present ones: after a loss, of another size, from a file |
-//! | `status` | the figures that others see, when they are published, what they say of actions, and what is saved of the session |
+//! | `cells` | applies records of the log to the lattices, and begins moves from a copy or a start |
+//!
+//! Each calls only those above it, and this one all of them.
 
-use crate::command::{AfterEnd, Command, LastKnown, Notice, SafetyCopy, When, enqueue, refuse};
+use crate::command::{Command, LastKnown, Notice, SafetyCopy, refuse};
 use crate::copies::Snapshot;
 use crate::engines::{Engines, Losses, first_view};
 use crate::instances::{Event, Round, Sim};
@@ -26,34 +30,33 @@ use crate::population::Populations;
 use crate::saved::SavedSession;
 use crate::state::{Mode, Move, Pacing, State, part_of_round};
 use crate::trace::{Recording, TimedRound, Trace};
-use crate::worker::lab::{Lab, Trial, shown};
-use crate::worker::watching::{Measuring, Watch};
 use crate::{
     DEFAULT_KERNEL, DeviceChoice, KernelChoice, Pace, PicturePlan, Pictures, Request,
     SessionAction, Setup, Share, Status,
 };
-use cells::{SnapshotStore, Wanted};
 use engine::{Result, kernels};
+use lab::{Chosen, Lab, Trial, shown};
 use lang::{Message, message};
 use parking_lot::Mutex;
-use settings::Chosen;
-use status::Publisher;
+use publisher::Publisher;
+use snapshots::{RETRY_INTERVAL, SnapshotReason, SnapshotStore, Wanted};
+use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
+use watching::{Measuring, Watch};
 
 mod cells;
 pub(crate) mod lab;
+mod publisher;
 mod recovery;
 mod settings;
-pub(crate) mod status;
+mod snapshots;
+mod status;
 mod watching;
 
 /// Time between two publications for those who save the session while its thread hangs, at least.
 const PUBLISH_INTERVAL: Duration = Duration::from_millis(500);
-
-/// Time until work that found no free slot is tried again.
-const RETRY_INTERVAL: Duration = Duration::from_micros(200);
 
 /// The part of a session that other threads read.
 pub(super) struct Shared {
@@ -197,11 +200,6 @@ impl SessionWorker {
         Ok(worker)
     }
 
-    /// The present time.
-    fn now(&self) -> Instant {
-        (self.clock)()
-    }
-
     /// One turn of the loop. Returns `false` when the loop ends.
     fn run_once(&mut self, commands: &Receiver<Command>) -> bool {
         let work = self.next();
@@ -233,11 +231,16 @@ impl SessionWorker {
             self.handle_error(error, true);
         }
         let now = self.now();
-        self.end_trial_when_over();
+        if self.end_trial_when_over() {
+            self.notify(Notice::Effect);
+        }
         self.measure_equal_settings(now);
         let work = match &self.ended {
             None => next_task(&self.state, &self.engine_facts(now), now),
-            Some(_) => NextTask::Wait(None),
+            Some(_) => {
+                self.end_commands();
+                NextTask::Wait(None)
+            }
         };
         // Work that found no free slot is tried again a little later.
         match (work, self.retry_at.filter(|&at| now < at)) {
@@ -340,7 +343,9 @@ impl SessionWorker {
         let may_be_timed = !is_exception && !self.is_recorded() && is_running;
         let timed = may_be_timed && self.times_next(now);
         let is_second = self.lagging_side().is_some();
-        let share = self.next_share(shares, generations, is_running);
+        // The last one of those as which a long round is issued may be shorter, and does not count.
+        let whole = part_of_round(self.state.pacing.generations(), self.longest_round());
+        let share = self.next_share(shares, generations, is_running && generations == whole);
         let request = Request {
             timed,
             block_timestamps: self.lab.block_timestamps,
@@ -425,21 +430,185 @@ impl SessionWorker {
             )));
         }
     }
+}
 
-    /// Follows a change of the log or the position: drops void snapshots and updates the setup.
-    fn log_changed(&mut self) {
-        self.safety_copy.is_current = false;
-        self.state.drop_void();
-        let parameters = self.state.parameters();
-        let compares = parameters.compares;
-        parameters.set(&mut self.setup);
-        self.follow_comparison(compares);
-        self.watch.selected = self.watch.selected.min(self.setup.instances - 1);
-        // A move may begin where there were fewer instances than at its end.
-        if self.state.moving().is_none() {
-            self.snapshots.forget_missing(self.setup.instances);
+// What must hold before a command is taken, and in which order commands wait.
+
+/// What must hold before a command is taken. Each variant from the second on includes those before
+/// it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum When {
+    /// Nothing, not even that it is its turn.
+    AtOnce,
+    /// It is the first in the queue.
+    InTurn,
+    /// No move is under way, nor a step by hand.
+    NoMove,
+    /// Nothing is under way on the engine.
+    EngineIdle,
+    /// The host has a snapshot at the present position.
+    AllCellsOnHost,
+}
+
+/// What a command needs, and what comes before it and after it.
+#[derive(Clone, Copy)]
+struct Needs {
+    when: When,
+    /// What it overtakes in the queue during a move.
+    overtakes: Overtakes,
+    /// Whether it changes what is saved of a session, so that saving waits for it.
+    changes_what_is_saved: bool,
+    after_end: AfterEnd,
+}
+
+impl Command {
+    /// What it needs.
+    fn needs(&self) -> Needs {
+        use AfterEnd::{Ignore, Perform, Refuse, RefuseToOpen};
+        use When::{AllCellsOnHost, AtOnce, EngineIdle, InTurn, NoMove};
+        let (when, changes_what_is_saved, after_end) = match self {
+            Command::Act(action) => match action {
+                // An ended session's last pictures can be selected, and what it reached is saved.
+                SessionAction::SelectNext
+                | SessionAction::SelectPrevious
+                | SessionAction::Select(_)
+                | SessionAction::SaveSession => (AtOnce, true, Perform),
+                SessionAction::Faster
+                | SessionAction::Slower
+                | SessionAction::SetPace(_)
+                | SessionAction::SetGenerationsPerRound(_)
+                | SessionAction::NextStopWhenStill
+                | SessionAction::ToggleReseed
+                | SessionAction::ToggleBlockTimestamps => (AtOnce, true, Refuse),
+                SessionAction::TogglePause => (InTurn, false, Refuse),
+                SessionAction::StepGeneration | SessionAction::StepRound => (NoMove, false, Refuse),
+                SessionAction::StepBack
+                | SessionAction::StepRoundBack
+                | SessionAction::RunTo(_) => (EngineIdle, false, Refuse),
+                SessionAction::ResetPanel
+                | SessionAction::ResetAll
+                | SessionAction::NewSeed
+                | SessionAction::SetInstances(_)
+                | SessionAction::DoubleInstances
+                | SessionAction::HalveInstances
+                | SessionAction::SetSize(_)
+                | SessionAction::SetRule(_)
+                | SessionAction::SetDensity(_)
+                | SessionAction::UseKernel(_)
+                | SessionAction::AutoKernel
+                | SessionAction::NextKernel
+                | SessionAction::PreviousKernel
+                | SessionAction::CycleSwitch(_)
+                | SessionAction::SetSwitch(..)
+                | SessionAction::ToggleRecorded
+                | SessionAction::ToggleComparison
+                | SessionAction::Undo
+                | SessionAction::Redo => (EngineIdle, true, Refuse),
+            },
+            Command::WatchPopulation(_)
+            | Command::WatchOverlap(_)
+            | Command::Ready
+            | Command::Close => (AtOnce, false, Ignore),
+            Command::Notify(_) => (AtOnce, false, Perform),
+            Command::PauseForLesson(_) => (InTurn, false, Ignore),
+            Command::Save(_) => (InTurn, false, Perform),
+            Command::ReadCells(..) => (NoMove, false, Perform),
+            Command::Edit(..) | Command::Reseed { .. } => (NoMove, true, Ignore),
+            Command::View(_) => (EngineIdle, false, Ignore),
+            Command::Apply(_) => (EngineIdle, true, Refuse),
+            Command::Cells(..)
+            | Command::SetOwnRound(..)
+            | Command::SetOwnKernel(_)
+            | Command::Open(_) => (EngineIdle, true, Ignore),
+            Command::Replace(..) => (EngineIdle, true, RefuseToOpen),
+            Command::OpenPattern(..) => (AllCellsOnHost, true, RefuseToOpen),
+        };
+        Needs {
+            when,
+            overtakes: match self {
+                Command::Act(SessionAction::TogglePause) => Overtakes::All,
+                Command::Save(_) => Overtakes::WhatIsNotSaved,
+                _ => Overtakes::Nothing,
+            },
+            changes_what_is_saved,
+            after_end,
         }
     }
+
+    /// Whether it is a step by hand, of which few may wait: a key that is held down must not queue
+    /// minutes of work.
+    fn is_step(&self) -> bool {
+        use SessionAction::{StepGeneration, StepRound};
+        matches!(self, Command::Act(StepGeneration | StepRound))
+    }
+
+    /// Whether somebody waits to see its effect on cells.
+    fn is_edit(&self) -> bool {
+        use SessionAction::{Redo, Undo};
+        matches!(
+            self,
+            Command::Edit(..) | Command::ReadCells(..) | Command::Act(Undo | Redo)
+        )
+    }
+}
+
+/// Single steps that may wait: a key that is held down must not queue minutes of work.
+const MAX_STEPS: usize = 4;
+
+/// Queues a command, in the order in which they are taken. Drops a step if too many wait already; of
+/// views, only the last one counts. During a move some overtake others.
+fn enqueue(queue: &mut VecDeque<Command>, command: Command, is_moving: bool) {
+    let steps = queue.iter().filter(|command| command.is_step());
+    if command.is_step() && steps.count() >= MAX_STEPS {
+        return;
+    }
+    let is_view = |command: &Command| matches!(command, Command::View(_));
+    if is_view(&command)
+        && let Some(waiting) = queue.iter_mut().find(|waiting| is_view(waiting))
+    {
+        *waiting = command;
+        return;
+    }
+    let changes = |waiting: &Command| waiting.needs().changes_what_is_saved;
+    let at = match command.needs().overtakes {
+        Overtakes::All if is_moving => 0,
+        Overtakes::WhatIsNotSaved if is_moving => {
+            queue.iter().rposition(changes).map_or(0, |last| last + 1)
+        }
+        Overtakes::Nothing | Overtakes::All | Overtakes::WhatIsNotSaved => queue.len(),
+    };
+    queue.insert(at, command);
+}
+
+impl SessionAction {
+    /// Whether it needs an engine, and is refused after the session's end.
+    pub fn needs_engine(self) -> bool {
+        Command::Act(self).needs().after_end == AfterEnd::Refuse
+    }
+}
+
+/// What a command overtakes in the queue during a move, whose end others wait for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Overtakes {
+    /// Nothing.
+    Nothing,
+    /// Everything: it stops the move.
+    All,
+    /// Those behind the last that changes what is saved.
+    WhatIsNotSaved,
+}
+
+/// What is done with a command after the session's end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum AfterEnd {
+    /// It needs no engine.
+    Perform,
+    /// A notice says that the session has ended.
+    Refuse,
+    /// A notice says that nothing was opened.
+    RefuseToOpen,
+    /// Nobody waits for it.
+    Ignore,
 }
 
 // What a session does next, decided from its state and a few facts about the engine.
@@ -471,17 +640,6 @@ struct EngineFacts {
     snapshot_wanted: bool,
     /// Somebody waits for a snapshot that is not on the host yet.
     snapshot_awaited: bool,
-}
-
-/// Why all lattices are copied into a host slot.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum SnapshotReason {
-    /// The last snapshot is old.
-    Periodic,
-    /// The user is about to change cells, or a move passes its waypoint.
-    Landmark,
-    /// Cells are needed on the host.
-    Wanted,
 }
 
 /// The next piece of work.
@@ -940,23 +1098,6 @@ impl SessionWorker {
             "{action:?}: {state} at generation {generation}, kernel {kernel}, instance {selected} selected"
         );
     }
-
-    /// Number of edits, undos, redos and copies in the queue.
-    fn waiting_edits(&self) -> usize {
-        let all = self.state.queue.iter();
-        all.filter(|command| command.is_edit()).count()
-    }
-
-    /// Whether rounds follow one another, or will after a move.
-    fn is_running(&self) -> bool {
-        self.ended.is_none() && self.state.is_running()
-    }
-
-    /// Pauses at once.
-    fn pause(&mut self) {
-        self.state.mode = Mode::Paused;
-        self.lab.statistics.restart();
-    }
 }
 
 // Takes the engine's events: pictures, rounds, measures, snapshots.
@@ -1038,7 +1179,7 @@ impl SessionWorker {
         }
         // While blocks are shown, rounds without timestamps only measure their cost.
         if !lab.block_timestamps || !plain {
-            publisher.lock_trace().add(timed);
+            publisher.trace.lock().add(timed);
         }
     }
 }

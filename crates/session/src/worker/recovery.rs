@@ -80,12 +80,12 @@ impl SessionWorker {
         }
     }
 
-    /// Ends the session. Waiting commands are answered with the newest cells on the host.
+    /// Ends the session. Who waits for cells is answered with the newest ones on the host, and the commands that
+    /// wait follow in the next turn.
     pub(super) fn fail(&mut self, why: Message) {
         tracing::error!("{}", english(&why));
         self.ended = Some(why);
         self.state.pause_now();
-        self.end_commands();
         self.answer_waiters_at_the_end();
         self.publisher.is_changed = true;
         self.publisher.wake();

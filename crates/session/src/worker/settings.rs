@@ -3,19 +3,20 @@
 //! The engine has no setting: each round is given one. A change asks the engine first, and takes the setting
 //! afterwards; so a refused one has changed nothing.
 
-use super::{RETRY_INTERVAL, SessionWorker};
+use super::SessionWorker;
+use super::lab::{Chosen, Trial, shown};
+use super::snapshots::RETRY_INTERVAL;
 use crate::command::{Notice, Query, refuse};
+use crate::copies::Snapshot;
 use crate::engines::{kernel_for, on_cpu};
 use crate::fastest::{FastestPlan, Requested};
 use crate::instances::Sim;
 use crate::log::SessionParameters;
-use crate::state::{Mode, part_of_round};
-use crate::trace::{RecordedGroup, RecordedSetting, RoundWork};
-use crate::worker::lab::{Trial, shown};
+use crate::state::Mode;
 use crate::{
-    Choice, DEFAULT_KERNEL, KernelChoice, Order, OwnOrder, OwnRound, OwnRoundError, Pace,
-    PicturePlan, SLOWER_KEY, Setting, SettingStatus, Setup, Share, Streams, Switch, SwitchContext,
-    Switches, TransferChoice, Wait, default_kernels, timestamps_of_own,
+    Choice, DEFAULT_KERNEL, KernelChoice, NewCells, Order, OwnOrder, OwnRound, OwnRoundError, Pace,
+    PicturePlan, SLOWER_KEY, Setting, Setup, Share, Streams, Switch, SwitchContext, Switches,
+    TransferChoice, Wait, default_kernels, timestamps_of_own,
 };
 use engine::{EngineError, Kernel, Layout, Result, Transfer, kernels};
 use lang::{Message, message, tr};
@@ -24,46 +25,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What the user chose, while the fastest setting steps the lattices.
-#[derive(Clone)]
-pub(crate) struct Chosen {
-    pub(crate) setting: Setting,
-    kernel_choice: KernelChoice,
-    /// The switches of the fastest setting; the user may change them.
-    fastest: Switches,
-    /// The size and the number of the lattices that `fastest` was estimated for.
-    pub(crate) grid: (Size, usize),
-}
-
 impl SessionWorker {
-    /// The setting as the user chose it, also while the fastest one steps the lattices, and how its kernel
-    /// was chosen.
-    pub(super) fn chosen_setting(&self) -> (Setting, KernelChoice) {
-        let now = &self.setup.setting;
-        let Some(Chosen {
-            setting: before,
-            kernel_choice,
-            fastest,
-            ..
-        }) = &self.chosen
-        else {
-            return (now.clone(), self.setup.kernel_choice);
-        };
-        // Only what the user changed meanwhile, as far as the chosen kernel takes it.
-        let fastest = fastest.fitted_to(now.kernel);
-        let changed = before.switches.changed_as(fastest, now.switches);
-        let changed = changed.fitted_to(before.kernel);
-        let setting = Setting {
-            kernel: before.kernel,
-            switches: match changed.incompatibility(before.kernel) {
-                None => changed,
-                Some(_) => before.switches,
-            },
-            own_round: now.own_round.clone(),
-        };
-        (setting, *kernel_choice)
-    }
-
     /// The size of the lattices and their number.
     fn grid(&self) -> (Size, usize) {
         (self.setup.size, self.setup.instances)
@@ -135,24 +97,6 @@ impl SessionWorker {
         SwitchContext {
             kernel: self.setup.setting.kernel,
             own_order: OwnOrder::of(self.setup.setting.own_round.as_deref(), stepped, devices),
-        }
-    }
-
-    /// Whether what was recorded on a GPU is shown instead of measurements.
-    pub(super) fn is_recorded(&self) -> bool {
-        self.recording.is_some()
-    }
-
-    /// Whether A and B are compared.
-    pub(super) fn is_comparing(&self) -> bool {
-        self.trial.as_ref().is_some_and(|it| it.each().is_some())
-    }
-
-    /// The setting that keys change: B's while A and B are compared.
-    pub(super) fn changed_setting(&self) -> Setting {
-        match &self.trial {
-            Some(trial) if trial.each().is_some() => trial.other.clone(),
-            _ => self.setup.setting.clone(),
         }
     }
 
@@ -239,46 +183,6 @@ impl SessionWorker {
         let now = longest(&self.setup.setting);
         let other = self.trial.as_ref().map(|it| longest(&it.other));
         other.map_or(now, |other| other.min(now))
-    }
-
-    /// The recorded rounds with a setting, of the present lattices; while two settings are
-    /// compared, of as many as each has.
-    pub(super) fn recorded(
-        &self,
-        setting: &Setting,
-        generations: u32,
-    ) -> Option<(&'static RecordedGroup, &'static RecordedSetting)> {
-        let group = self.recording?.group(&self.round_work(generations))?;
-        Some((group, group.find(setting.kernel, setting.switches)?))
-    }
-
-    /// What a round of this many generations steps; while two settings are compared, with one of them.
-    pub(super) fn round_work(&self, generations: u32) -> RoundWork {
-        let instances = self.setup.instances / if self.is_comparing() { 2 } else { 1 };
-        RoundWork::of(&self.setup, instances, generations)
-    }
-
-    /// How lattices are stepped, for the status.
-    pub(super) fn setting_status(&self) -> SettingStatus {
-        let mut status = SettingStatus {
-            switches: self.changed_setting().switches,
-            chosen_kernel: self
-                .chosen
-                .as_ref()
-                .map(|it| it.setting.kernel)
-                .filter(|it| *it != self.setup.setting.kernel),
-            own_order: self.context().own_order,
-            pace: self.state.pacing.pace,
-            ..SettingStatus::of(&self.setup)
-        };
-        if let Some(instances) = &self.sim {
-            let present = self.present();
-            status.transfer = present.picture.map_or(status.transfer, |it| it.transfer);
-            status.bytes_per_round = instances.bytes_per_round(&present);
-            status.generations_per_round =
-                part_of_round(self.state.pacing.generations(), self.longest_round());
-        }
-        status
     }
 
     /// Takes the rung of the user's own kernel if rounds are stepped by that, and keeps only its source. The
@@ -860,6 +764,131 @@ impl SessionWorker {
     pub(super) fn fit_block_timestamps(&mut self) {
         if self.no_timestamps().is_some() && self.lab.block_timestamps {
             self.toggle_block_timestamps();
+        }
+    }
+}
+
+// Comparing two settings, A and B, each on half of the instances.
+// A record of the log begins it: B's lattices take the cells of A's. Whether it is on follows from the position,
+// also after an undo, a jump, a recovery or in a session from a file; only B's switches are remembered.
+
+impl SessionWorker {
+    /// Begins or ends a comparison. Nothing may be in flight.
+    pub(super) fn toggle_comparison(&mut self) -> Result<Option<Notice>> {
+        let setup = &self.setup;
+        if self.is_comparing() {
+            self.state.end_comparison();
+            return Ok(None);
+        }
+        if setup.instances < 2 {
+            return Ok(refuse(message!("A and B need at least two panels")));
+        }
+        if let Some(own) = &setup.setting.own_round
+            && setup.setting.switches.order == Order::Own
+            && own.half.is_err()
+        {
+            let each = own.instances / 2;
+            return Ok(refuse(message!(
+                "The round of your own is not right for {each} instances, as many as A and B have each"
+            )));
+        }
+        if self.is_kernel_due(false) {
+            self.fit_kernel(false)?; // chosen settings are compared
+        }
+        self.lab.b_switches = Some(self.other_switches());
+        Ok(self.state.begin_comparison())
+    }
+
+    /// Gives B's lattices the cells of A's. All lattices are on the host.
+    pub(super) fn apply_comparison(&mut self) -> Result<()> {
+        let lattices = self.present_copy().map(Snapshot::lattices).transpose()?;
+        let trial = self.trial_of_halves(self.b_setting());
+        let shares = self.shares(&self.setup.setting, Some(&trial));
+        self.enter(&shares)?;
+        if let (Some(lattices), Some(sim)) = (lattices, &mut self.sim) {
+            let [a, b] = [0, 1].map(|side| shares[side].lattices.clone());
+            let cells = lattices[a].iter().cloned().map(NewCells::from);
+            sim.set_lattices(b.zip(cells).collect())?;
+        }
+        if self.state.moving().is_none() {
+            self.notify(Notice::Done(message!(
+                "Key B returns to generation {from}; A and B alternate; {first} to {last} change B",
+                from = grouped(self.state.position.generation),
+                first = Switch::ALL[0].key(),
+                last = Switch::ALL[Switch::ALL.len() - 1].key()
+            )));
+        }
+        Ok(())
+    }
+
+    /// Begins to step A and B apart, or ends that, as the log says.
+    pub(super) fn follow_comparison(&mut self, compares: bool) {
+        if compares == self.is_comparing() {
+            return;
+        }
+        self.forget_effect();
+        self.lab.changed();
+        if compares {
+            self.lab.differing = None;
+            self.trial = Some(self.trial_of_halves(self.b_setting()));
+        } else {
+            self.lab.b_switches = Some(self.changed_setting().switches);
+            self.trial = None;
+        }
+    }
+
+    /// B's setting when a comparison begins.
+    fn b_setting(&self) -> Setting {
+        let now = &self.setup.setting;
+        let b_switches = self.lab.b_switches.unwrap_or_else(|| self.other_switches());
+        now.with_switches(b_switches).with_kernel(now.kernel)
+    }
+
+    /// B's first switches: those before the last change, or another way of sharing streams; for a round of
+    /// the user's own, another order.
+    fn other_switches(&self) -> Switches {
+        let (setup, context) = (&self.setup, self.context());
+        let (now, kernel) = (setup.setting.switches, setup.setting.kernel);
+        let has_half = setup
+            .setting
+            .own_round
+            .as_ref()
+            .is_some_and(|it| it.half.is_ok());
+        let fits = |other: &Switches| {
+            *other != now
+                && context.incompatibility(other).is_none()
+                && (other.order != Order::Own || has_half)
+        };
+        let other = match (now.order, now.streams) {
+            (Order::Own, _) => Switches {
+                order: Order::Breadth,
+                ..now
+            },
+            (_, Streams::PerInstance) => Switches {
+                streams: Streams::One,
+                ..now
+            },
+            _ => Switches {
+                streams: Streams::PerInstance,
+                ..now
+            },
+        };
+        let previous = self.lab.previous.map(|before| before.fitted_to(kernel));
+        previous.filter(fits).unwrap_or(other)
+    }
+
+    /// Follows a change of the log or the position: drops void snapshots and updates the setup.
+    pub(super) fn log_changed(&mut self) {
+        self.safety_copy.is_current = false;
+        self.state.drop_void();
+        let parameters = self.state.parameters();
+        let compares = parameters.compares;
+        parameters.set(&mut self.setup);
+        self.follow_comparison(compares);
+        self.watch.selected = self.watch.selected.min(self.setup.instances - 1);
+        // A move may begin where there were fewer instances than at its end.
+        if self.state.moving().is_none() {
+            self.snapshots.forget_missing(self.setup.instances);
         }
     }
 }

@@ -1,550 +1,24 @@
-//! What others know of a session: the figures that it shows of itself, what follows from them for actions, and
-//! what is saved of it.
+//! The status of a session: its figures, measured or, in their place, recorded on a GPU; and the overlap of a
+//! round's ops.
 
 use super::SessionWorker;
-use crate::command::Notice;
+use super::lab::RecordedStatus;
+use super::snapshots::RETRY_INTERVAL;
+use super::watching::Measuring;
+use crate::command::{Notice, refuse};
 use crate::instances::Sim;
-use crate::saved::{Drafts, SavedSession};
-use crate::state::Mode;
-use crate::trace::Trace;
-use crate::worker::lab::{LabStatus, RateStatus};
-use crate::{
-    KernelChoice, OwnOrder, OwnRound, Pace, Pictures, SessionAction, Setup, Start, StoredKernel,
-    Switch, SwitchContext, Switches, TimeSettings, timestamps_of_own,
-};
-use engine::{Cut, DeviceInfo, Kernel, Transfer, kernels};
-use lang::{Message, english, message, tr};
-use life::{Rule, Size, grouped};
-use parking_lot::{Mutex, MutexGuard};
-use std::fmt;
-use std::sync::Arc;
+use crate::state::{Mode, part_of_round};
+use crate::status::{ClockStatus, EngineStatus, LatticeStatus, Recomputing, SettingStatus};
+use crate::trace::Recording;
+use crate::{Pace, Request, Setting, Status, recorded_in_words, time_left};
+use engine::Result;
+use lang::{Message, message};
 use std::time::{Duration, Instant};
-
-/// How long a notice is shown.
-pub const NOTICE_TIME: Duration = Duration::from_secs(6);
-
-/// A session's state and figures, in parts, of which each is one owner's. Published when something has
-/// changed, at most every 15 ms.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Status {
-    /// What computes.
-    pub engine: EngineStatus,
-    /// What is stepped.
-    pub lattices: LatticeStatus,
-    /// How it is stepped.
-    pub setting: SettingStatus,
-    /// Where the session stands in time.
-    pub clock: ClockStatus,
-    /// How fast it goes.
-    pub rates: RateStatus,
-    /// What is measured of its rounds.
-    pub lab: LabStatus,
-    /// What is known of single panels.
-    pub panels: PanelStatus,
-    /// Something the person should know, in one sentence; it stays for a few seconds.
-    pub notice: Option<Message>,
-    /// Why rounds have stopped though nobody asked for that; a person can have them go on.
-    pub halted: Option<Message>,
-    /// Why the session has ended, if it has.
-    pub failed: Option<Message>,
-}
-
-/// What computes.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct EngineStatus {
-    /// `cuda`, `cpu`, or `recorded` where a GPU's recorded rounds are shown.
-    pub name: &'static str,
-    /// The computing devices; the recorded one where its rounds are shown.
-    pub devices: Vec<DeviceInfo>,
-    /// Into how many hardware queues the driver sorts streams; the CPU engine has none.
-    pub queues: Option<u32>,
-    /// How lattices are cut into bands on all devices; `None` if each lies on one.
-    pub cut: Option<Cut>,
-    /// How far a time on one device's clock can be from the same moment on another's, in microseconds.
-    pub clock_error_us: f64,
-}
-
-impl EngineStatus {
-    /// Whether the CPU computes.
-    pub fn is_cpu(&self) -> bool {
-        self.name == "cpu"
-    }
-}
-
-/// What is stepped.
-#[derive(Clone, PartialEq, Debug)]
-pub struct LatticeStatus {
-    /// How many lattices.
-    pub instances: usize,
-    /// Their size.
-    pub size: Size,
-    /// Their rule.
-    pub rule: Rule,
-    /// The soup's seed, if the start was a soup.
-    pub seed: Option<u64>,
-    /// The soup's fraction of live cells.
-    pub density: Option<f64>,
-}
-
-/// How lattices are stepped.
-#[derive(Clone, PartialEq, Debug)]
-pub struct SettingStatus {
-    /// The kernel that steps the lattices.
-    pub kernel: &'static Kernel,
-    /// The kernel that a user wrote, if any: `K` reaches it after the rungs.
-    pub own_kernel: Option<&'static Kernel>,
-    /// The source of a kernel that a user wrote, as long as it does not run here.
-    pub stored_kernel: Option<Arc<StoredKernel>>,
-    /// How the kernel was chosen.
-    pub kernel_choice: KernelChoice,
-    /// The kernel that comes back when the maximum pace or a run ends.
-    pub chosen_kernel: Option<&'static Kernel>,
-    /// How rounds are issued, copied and waited for.
-    pub switches: Switches,
-    /// The round that a user wrote, if any.
-    pub own_round: Option<Arc<OwnRound>>,
-    /// Whether it can be taken.
-    pub own_order: OwnOrder,
-    /// What pictures carry over the bus.
-    pub transfer: Transfer,
-    /// Bytes that a round carries over the bus.
-    pub bytes_per_round: u64,
-    /// How fast rounds may follow one another.
-    pub pace: Pace,
-    /// Generations per round: those that were asked for, or fewer if such a round would take so long
-    /// that nothing could stop it.
-    pub generations_per_round: u32,
-    /// When the session stops by itself, and so on.
-    pub time: TimeSettings,
-}
-
-/// Where a session stands in time.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct ClockStatus {
-    /// Whether rounds go on by themselves.
-    pub running: bool,
-    /// The generation of every instance, as of the last round issued.
-    pub generation: u64,
-    /// The generation that it runs to.
-    pub run_to: Option<u64>,
-    /// The oldest generation of the selected instance that can be reached by going back.
-    pub oldest: Option<u64>,
-    /// The generations that are computed again on the way to one that was left.
-    pub recomputing: Option<Recomputing>,
-    /// Edits that wait for what is under way.
-    pub waiting_edits: usize,
-    /// Whether all the rounds that were asked for are complete.
-    pub finished: bool,
-}
-
-/// What is known of single panels.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct PanelStatus {
-    /// The selected instance.
-    pub selected: usize,
-    /// How each instance goes on for ever, where that is known; empty while nothing is measured.
-    pub settled: Arc<[Option<Settled>]>,
-    /// The instances that were filled with a new soup in the last [`NOTICE_TIME`].
-    pub reseeded: Arc<[usize]>,
-}
-
-impl Status {
-    /// The number that an instance goes by, which decides its colour: its own, but while A and B are
-    /// compared its place on its side, so that counterparts share one.
-    pub fn number_of(&self, instance: usize) -> usize {
-        match &self.lab.comparison {
-            Some(both) if instance < 2 * both.each => instance % both.each,
-            _ => instance,
-        }
-    }
-}
-
-/// Generations that are computed again, from the nearest snapshot to one that was left.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Recomputing {
-    /// The generation they lead to.
-    pub target: u64,
-    /// How much is done, in percent.
-    pub percent: u8,
-    /// How many seconds the rest takes at the speed so far; unknown while nothing is done.
-    pub seconds_left: Option<f64>,
-}
-
-/// A time to come, in the units that matter.
-pub fn time_left(seconds: f64) -> String {
-    const HOURS_A_YEAR: u64 = 8766;
-    let seconds = seconds.ceil() as u64;
-    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
-    match (hours, minutes) {
-        (0, 0) => format!("{seconds} s"),
-        (0, _) => format!("{minutes} min {:02} s", seconds % 60),
-        (..100, _) => format!("{hours} h {minutes:02} min"),
-        (..HOURS_A_YEAR, _) => tr!("{} days", hours / 24),
-        _ => {
-            // Two digits: speed does not stay the same for so long.
-            let years = hours / HOURS_A_YEAR;
-            let unit = 10u64.pow(years.max(1).ilog10().saturating_sub(1));
-            tr!("{} years", grouped(years / unit * unit))
-        }
-    }
-}
-
-impl Status {
-    /// Why the session stopped, for callers without a user who could resume it.
-    pub fn gives_up(&self) -> Option<&str> {
-        self.failed.as_deref().or(self.halted.as_deref())
-    }
-
-    /// What can be said before anything has run.
-    pub fn before_start(setup: &Setup) -> Status {
-        Status {
-            engine: EngineStatus::default(),
-            lattices: LatticeStatus::of(setup),
-            setting: SettingStatus::of(setup),
-            clock: ClockStatus {
-                running: true,
-                ..ClockStatus::default()
-            },
-            rates: RateStatus {
-                timed_one_in: 1,
-                ..RateStatus::default()
-            },
-            lab: LabStatus::default(),
-            panels: PanelStatus::default(),
-            notice: None,
-            halted: None,
-            failed: None,
-        }
-    }
-}
-
-impl LatticeStatus {
-    /// A setup's lattices.
-    pub fn of(setup: &Setup) -> LatticeStatus {
-        let (seed, density) = match setup.start {
-            Start::Soup { seed, density, .. } => (Some(seed), Some(density)),
-            Start::Lattices { .. } => (None, None),
-        };
-        LatticeStatus {
-            instances: setup.instances,
-            size: setup.size,
-            rule: setup.rule,
-            seed,
-            density,
-        }
-    }
-}
-
-impl SettingStatus {
-    /// A setup's settings, before pictures were made.
-    pub fn of(setup: &Setup) -> SettingStatus {
-        SettingStatus {
-            kernel: setup.setting.kernel,
-            own_kernel: setup.own_kernel,
-            stored_kernel: setup.stored_kernel.clone(),
-            kernel_choice: setup.kernel_choice,
-            chosen_kernel: None,
-            switches: setup.setting.switches,
-            own_round: setup.setting.own_round.clone(),
-            own_order: OwnOrder::of(setup.setting.own_round.as_deref(), setup.instances, 1),
-            transfer: Transfer::Bits,
-            bytes_per_round: 0,
-            pace: setup.pace,
-            generations_per_round: setup.generations_per_round,
-            time: setup.time,
-        }
-    }
-
-    /// The kernels that can be chosen: the rungs, and the user's own.
-    pub fn kernels(&self) -> impl Iterator<Item = &'static Kernel> {
-        kernels::with_own(self.own_kernel)
-    }
-
-    /// What decides which positions of the switches can be taken.
-    pub fn context(&self) -> SwitchContext<'static> {
-        SwitchContext {
-            kernel: self.kernel,
-            own_order: self.own_order,
-        }
-    }
-}
-
-// How a lattice goes on, once it is known.
-
-/// How a lattice goes on for ever.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Settled {
-    /// No cell lives, and by its rule none is born of nothing.
-    Dead,
-    /// Nothing changes.
-    Still,
-    /// It repeats every this many generations, and not in between.
-    Period(u64),
-    /// It repeats every this many generations; those in between were not compared.
-    Repeats(u64),
-}
-
-impl fmt::Display for Settled {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Settled::Dead => f.write_str(tr!("dead")),
-            Settled::Still => f.write_str(tr!("still")),
-            Settled::Period(period) => f.write_str(&tr!("period {period}")),
-            Settled::Repeats(every) => f.write_str(&tr!("repeats every {every}")),
-        }
-    }
-}
-
-// What a status says of actions.
-
-impl SessionAction {
-    /// Why a session of this status would refuse it, in the reader's language; `None` where nothing is
-    /// known against it. Where requests are on their way that the status does not show yet, the session's
-    /// own answer counts.
-    pub fn refusal(self, status: &Status) -> Option<String> {
-        let (setting, lab) = (&status.setting, &status.lab);
-        let instances = status.lattices.instances;
-        let one_panel = || (instances < 2).then(|| tr!("there is only one panel").into());
-        match self {
-            SessionAction::SelectNext | SessionAction::SelectPrevious => one_panel(),
-            SessionAction::DoubleInstances | SessionAction::HalveInstances
-                if lab.comparison.is_some() =>
-            {
-                Some(tr!("A and B are compared; key B ends that").into())
-            }
-            SessionAction::DoubleInstances => (instances * 2 > Setup::MAX_INSTANCES)
-                .then(|| tr!("Take 1 to {most} instances", most = Setup::MAX_INSTANCES)),
-            SessionAction::HalveInstances => one_panel(),
-            SessionAction::ToggleComparison => {
-                (instances < 2).then(|| tr!("A and B need at least two panels").into())
-            }
-            SessionAction::CycleSwitch(switch) => {
-                switch.next(setting.switches, setting.context()).err()
-            }
-            SessionAction::SetSwitch(switch, at) => {
-                switch.at(at, setting.switches, setting.context())?.err()
-            }
-            SessionAction::ToggleRecorded => {
-                let is_measured = !status.engine.is_cpu() && lab.recording.is_none();
-                is_measured.then(|| tr!("a GPU computes here, and is measured").into())
-            }
-            SessionAction::ToggleBlockTimestamps if lab.recording.is_some() => {
-                Some(tr!("recorded rounds have no block timestamps").into())
-            }
-            SessionAction::ToggleBlockTimestamps => {
-                let has_none = !status.engine.is_cpu() && !setting.kernel.block_timestamps;
-                has_none.then(|| timestamps_of_own().into())
-            }
-            SessionAction::UseKernel(at) => {
-                let (kernel, size) = (setting.kernels().nth(at.into())?, status.lattices.size);
-                let mut devices = status.engine.devices.iter();
-                let fits = kernel.validate_size(size);
-                let fits =
-                    fits.and_then(|()| devices.try_for_each(|it| kernel.validate_device(it, size)));
-                fits.err().map(|error| error.to_string())
-            }
-            _ => None,
-        }
-    }
-}
-
-impl Setup {
-    /// What leads here from a session's state, in an order in which each action is possible. Of how it
-    /// starts, only the density counts.
-    pub(crate) fn actions_from(&self, status: &Status) -> Vec<SessionAction> {
-        use SessionAction::{
-            AutoKernel, SetGenerationsPerRound, SetInstances, SetPace, SetRule, SetSize, SetSwitch,
-            ToggleComparison, UseKernel,
-        };
-        let (lattices, now, wanted) = (&status.lattices, &status.setting, &self.setting);
-        if status.lab.comparison.is_some() {
-            return vec![ToggleComparison]; // which of two settings stays is seen then
-        }
-        let mut actions = Vec::new();
-        let mut ask = |is_other: bool, action| actions.extend(Some(action).filter(|_| is_other));
-        let instances = self.instances;
-        ask(
-            lattices.instances != instances,
-            SetInstances(instances as u16),
-        );
-        ask(lattices.size != self.size, SetSize(self.size));
-        ask(lattices.rule != self.rule, SetRule(self.rule));
-        if let (Start::Soup { density, .. }, Some(now)) = (&self.start, lattices.density) {
-            let [now, next] = [now, *density].map(|density| (1e3 * density).round() as u16);
-            ask(now != next, SessionAction::SetDensity(next));
-        }
-        // At the maximum pace the session takes the fastest kernel, until another one is chosen.
-        let is_other_pace = now.pace != self.pace;
-        if let Some(at) = Pace::ALL.iter().position(|pace| *pace == self.pace) {
-            ask(is_other_pace, SetPace(at as u8));
-        }
-        let is_maximum = self.pace == Pace::Maximum;
-        let is_open = self.kernel_choice == KernelChoice::AutoWithSubmission;
-        let switch = |switch: Switch| {
-            let [before, at] =
-                [now.switches, wanted.switches].map(|it| switch.position(it, wanted.kernel));
-            let is_left_open = is_open && matches!(switch, Switch::Streams | Switch::Graphs);
-            (before != at && !is_left_open, SetSwitch(switch, at as u8))
-        };
-        // What cannot be in a graph is set without graphs.
-        let (is_other, graphs) = switch(Switch::Graphs);
-        ask(is_other && !wanted.switches.graphs, graphs);
-        // The last change is measured. So a new kernel comes after what it does not depend on, and is
-        // compared with the old one as the switches are left.
-        for of_every_kernel in [Switch::HostMemory, Switch::Wait, Switch::Order] {
-            let (is_other, action) = switch(of_every_kernel);
-            ask(is_other, action);
-        }
-        match self.kernel_choice {
-            KernelChoice::Auto | KernelChoice::AutoWithSubmission => {
-                let is_other = now.kernel_choice != KernelChoice::Estimated;
-                ask(is_other, AutoKernel);
-            }
-            KernelChoice::Explicit | KernelChoice::FirstFitting | KernelChoice::Estimated => {
-                // A size that the present kernel does not take brings another one.
-                let is_other = now.kernel.name != wanted.kernel.name
-                    || !now.kernel.supports(self.size)
-                    || is_maximum && is_other_pace;
-                let is_default = |choice| choice == KernelChoice::FirstFitting;
-                let is_left = is_default(self.kernel_choice) && is_default(now.kernel_choice);
-                ask(
-                    is_other && (is_maximum || !is_left),
-                    UseKernel(wanted.kernel.index() as u8),
-                );
-            }
-        }
-        for of_kernel in [Switch::Streams, Switch::Transfer, Switch::Block] {
-            let (is_other, action) = switch(of_kernel);
-            ask(is_other, action);
-        }
-        ask(is_other && wanted.switches.graphs, graphs);
-        let generations = self.generations_per_round;
-        let is_other = now.generations_per_round != generations;
-        ask(is_other, SetGenerationsPerRound(generations));
-        actions
-    }
-}
-
-// What other threads see of a session: its status, pictures and trace, and the notice that is shown.
-
-/// Time between two updates of the status, at least.
-const STATUS_INTERVAL: Duration = Duration::from_millis(15);
-
-/// How long a command waits for the engine before a notice says so.
-const WAITING_NOTICE_DELAY: Duration = Duration::from_millis(300);
 
 /// How long a move takes at least that is shown as such.
 const MIN_SHOWN_MOVE: Duration = Duration::from_millis(200);
 
-/// Publishes a session to other threads, and wakes them.
-pub(crate) struct Publisher {
-    pub(crate) status: Arc<Mutex<Arc<Status>>>,
-    pub(crate) pictures: Pictures,
-    pub(crate) trace: Arc<Mutex<Trace>>,
-    /// The notice that is shown, and since when.
-    pub(crate) notice: Option<(Notice, Instant)>,
-    /// Since when the first command waits for the engine, and whether a notice has said so.
-    pub(crate) waiting: Option<(Instant, bool)>,
-    /// Whether the status has changed since it was published.
-    pub(crate) is_changed: bool,
-    /// When the status was published.
-    published: Instant,
-    wake: Box<dyn Fn()>,
-}
-
-impl Publisher {
-    /// Nothing has happened yet; `wake` is called whenever there is something new.
-    pub(crate) fn new(
-        setup: &Setup,
-        pictures: Pictures,
-        now: Instant,
-        wake: Box<dyn Fn()>,
-    ) -> Publisher {
-        Publisher {
-            status: Arc::new(Mutex::new(Arc::new(Status::before_start(setup)))),
-            pictures,
-            trace: Arc::default(),
-            notice: None,
-            waiting: None,
-            is_changed: true,
-            published: now,
-            wake,
-        }
-    }
-
-    /// What the notice that is shown says.
-    pub(crate) fn message(&self) -> Option<&Message> {
-        match &self.notice.as_ref()?.0 {
-            Notice::Effect => None,
-            Notice::Done(it) | Notice::Refused(it) | Notice::Warning(it) => Some(it),
-        }
-    }
-
-    /// Whether the effect of the last change is told as a notice.
-    fn tells_effect(&self) -> bool {
-        matches!(self.notice, Some((Notice::Effect, _)))
-    }
-
-    /// Calls whoever draws.
-    pub(crate) fn wake(&self) {
-        (self.wake)();
-    }
-
-    /// Shows a notice for some seconds, and logs it.
-    fn notify(&mut self, notice: Notice, now: Instant) {
-        match &notice {
-            Notice::Done(what) => tracing::debug!("{}", english(what)),
-            Notice::Effect => {}
-            Notice::Refused(why) => tracing::info!("{}", english(why)),
-            Notice::Warning(what) => tracing::warn!("{}", english(what)),
-        }
-        self.notice = Some((notice, now));
-        self.is_changed = true;
-    }
-
-    /// Forgets a notice that was shown long enough.
-    pub(crate) fn forget_old_notice(&mut self, now: Instant) {
-        let is_over = |(_, since): &mut (Notice, Instant)| now - *since > NOTICE_TIME;
-        self.is_changed |= self.notice.take_if(is_over).is_some();
-    }
-
-    /// Notes whether the first command waits. Returns whether a notice should say so now.
-    pub(crate) fn waits_long(&mut self, waits: bool, now: Instant) -> bool {
-        if !waits {
-            self.waiting = None;
-            return false;
-        }
-        let (since, is_reported) = self.waiting.get_or_insert((now, false));
-        let is_long = !*is_reported && now - *since > WAITING_NOTICE_DELAY;
-        *is_reported |= is_long;
-        is_long
-    }
-
-    /// When a changed status may be published; `None` if it has not changed.
-    pub(crate) fn due(&self) -> Option<Instant> {
-        self.is_changed.then(|| self.published + STATUS_INTERVAL)
-    }
-
-    /// Publishes a status.
-    fn publish(&mut self, status: Status, now: Instant) {
-        *self.status.lock() = Arc::new(status);
-        (self.published, self.is_changed) = (now, false);
-        self.wake();
-    }
-
-    /// The timed rounds, locked briefly: the drawing side reads them too.
-    pub(crate) fn lock_trace(&self) -> MutexGuard<'_, Trace> {
-        self.trace.lock()
-    }
-}
-
 impl SessionWorker {
-    /// Shows a notice for some seconds, and logs it.
-    pub(super) fn notify(&mut self, notice: Notice) {
-        let now = self.now();
-        self.publisher.notify(notice, now);
-    }
-
     pub(super) fn publish_status(&mut self, now: Instant) {
         self.publish_effect();
         self.show_recorded_rounds();
@@ -596,6 +70,29 @@ impl SessionWorker {
         }
     }
 
+    /// How lattices are stepped, for the status.
+    pub(super) fn setting_status(&self) -> SettingStatus {
+        let mut status = SettingStatus {
+            switches: self.changed_setting().switches,
+            chosen_kernel: self
+                .chosen
+                .as_ref()
+                .map(|it| it.setting.kernel)
+                .filter(|it| *it != self.setup.setting.kernel),
+            own_order: self.context().own_order,
+            pace: self.state.pacing.pace,
+            ..SettingStatus::of(&self.setup)
+        };
+        if let Some(instances) = &self.sim {
+            let present = self.present();
+            status.transfer = present.picture.map_or(status.transfer, |it| it.transfer);
+            status.bytes_per_round = instances.bytes_per_round(&present);
+            status.generations_per_round =
+                part_of_round(self.state.pacing.generations(), self.longest_round());
+        }
+        status
+    }
+
     fn clock_status(&self, now: Instant) -> ClockStatus {
         let is_complete = |sim: &Sim| sim.is_idle() && self.lagging_side().is_none();
         ClockStatus {
@@ -613,6 +110,12 @@ impl SessionWorker {
                 && self.state.moving().is_none()
                 && self.sim.as_ref().is_some_and(is_complete),
         }
+    }
+
+    /// Number of edits, undos, redos and copies in the queue.
+    fn waiting_edits(&self) -> usize {
+        let all = self.state.queue.iter();
+        all.filter(|command| command.is_edit()).count()
     }
 
     /// The oldest generation of the start in force that a route leads to.
@@ -654,85 +157,143 @@ impl SessionWorker {
     }
 }
 
-// The session as it is saved, also by other threads while this one hangs.
+// Shows what was recorded on a GPU instead of measurements, while the CPU steps the lattices.
 
 impl SessionWorker {
-    /// The session as it is saved; `None` if nothing leads to its position.
-    pub(super) fn saved_session(&self) -> Option<SavedSession> {
-        let timeline = self.state.saved()?;
-        let parameters = timeline.log.parameters(timeline.position.records);
-        let b_switches = if self.is_comparing() {
-            Some(self.changed_setting().switches)
-        } else {
-            self.lab.b_switches
-        };
-        let (setting, kernel_choice) = self.chosen_setting();
-        let mut setup = Setup {
-            setting,
-            kernel_choice,
-            pace: self.state.pacing.pace,
-            generations_per_round: self.state.pacing.chosen,
-            rounds: None,
-            ..self.setup.clone()
-        };
-        parameters.set(&mut setup);
-        Some(SavedSession {
-            b_switches: b_switches.filter(|_| timeline.log.comparison().is_some()),
-            notices: Vec::new(),
-            timeline,
-            running: self.is_running(),
-            selected: self.watch.selected.min(setup.instances - 1),
-            setup,
-            drafts: Drafts::default(),
-        })
+    /// Shows recorded rounds from now on, or measures again. Nothing may be in flight.
+    pub(super) fn toggle_recorded(&mut self) -> Result<Option<Notice>> {
+        let instances = self.sim.as_ref();
+        if instances.is_some_and(|it| it.engine().name() != "cpu") {
+            return Ok(refuse(message!("a GPU computes here, and is measured")));
+        }
+        self.drop_change();
+        if self.lab.block_timestamps {
+            self.toggle_block_timestamps();
+        }
+        let recording = (!self.is_recorded()).then(Recording::shipped);
+        let before = std::mem::replace(&mut self.recording, recording);
+        let shares = self.shares_in_use();
+        if let Err(error) = self.enter(&shares) {
+            self.recording = before;
+            return Err(error);
+        }
+        if recording.is_none() {
+            self.publisher.trace.lock().replace(None, None);
+        }
+        self.lab.changed();
+        Ok(Some(Notice::Done(match recording {
+            Some(recording) => message!(
+                "Now rounds {what}",
+                what = recorded_in_words(&recording.recorded)
+            ),
+            None => message!("Rounds are measured on this machine"),
+        })))
     }
 
-    /// Publishes the session for those who save it while this thread hangs, if that is due.
-    pub(super) fn publish_last_known(&mut self, interval: Duration) {
-        let began = self.now();
-        if self.safety_copy.is_due(interval, began) {
-            let session = self.saved_session();
-            let now = self.now();
-            self.safety_copy.publish(session, began, now);
+    /// Draws the recorded rounds of the present setting, and above them those before a change, or A's.
+    pub(super) fn show_recorded_rounds(&mut self) {
+        if !self.is_recorded() {
+            return;
         }
+        let of_a = self.is_comparing().then(|| self.setup.setting.clone());
+        let before = of_a.or(self.lab.before_change.clone());
+        let generations = self.state.pacing.generations();
+        let shown = [Some(self.changed_setting()), before];
+        let recorded = |setting: &Option<Setting>| {
+            let setting = setting.as_ref()?;
+            self.recorded(setting, generations)
+        };
+        let found = shown.each_ref().map(recorded);
+        let present = found[0].map(|(_, setting)| setting);
+        let key = (self.round_work(generations), shown);
+        if self.lab.recorded.as_ref() == Some(&key) {
+            return;
+        }
+        let [round, before] = found.map(|it| it.map(|(_, setting)| setting.round.clone()));
+        self.publisher.trace.lock().replace(round, before);
+        self.lab.isolated = present.map(|setting| setting.isolated());
+        self.lab.recorded = Some(key);
+    }
+
+    /// Replaces measured figures by recorded ones, if those are shown.
+    pub(super) fn put_recorded(&self, status: &mut Status) {
+        let Some(recording) = self.recording else {
+            return;
+        };
+        let generations = self.state.pacing.generations();
+        let present = self.changed_setting();
+        let found = self.recorded(&present, generations);
+        let found = found.map(|(_, setting)| setting);
+        let rates = &mut status.rates;
+        rates.round_us = found.map(|setting| setting.round_us());
+        rates.launch_us = found.map(|setting| setting.launch_us);
+        rates.stepping = found.map(|setting| setting.cells_per_second);
+        rates.reached.clear();
+        // While two settings are compared, their rounds alternate.
+        let sides = status.lab.comparison.as_ref().map_or(1.0, |_| 2.0);
+        let pace = found
+            .filter(|_| rates.rounds_per_second > 0.0)
+            .map(|setting| {
+                let most = 1e6 / (sides * setting.round_us());
+                let wanted = match status.setting.pace {
+                    Pace::PerSecond(rounds) => most.min(rounds / sides),
+                    Pace::Unthrottled | Pace::Maximum => most,
+                };
+                (rates.rounds_per_second / wanted).min(1.0)
+            });
+        status.lab.recording = Some(RecordedStatus {
+            recorded: recording.recorded.clone(),
+            has_setting: found.is_some(),
+            pace,
+        });
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::DeviceChoice;
+// Runs rounds op by op, with whose times the overlap of a round is computed.
 
-    #[test]
-    fn a_time_to_come_is_in_units_that_matter() {
-        let day = 86_400.0;
-        for (seconds, words) in [
-            (0.2, "1 s"),
-            (59.0, "59 s"),
-            (59.4, "1 min 00 s"),
-            (117.0, "1 min 57 s"),
-            (3_599.0, "59 min 59 s"),
-            (7_260.0, "2 h 01 min"),
-            (4.5 * day, "4 days"),
-            (300.0 * day, "300 days"),
-            (1_000.0 * day, "2 years"),
-            (366.0 * 345_678.0 * day, "340,000 years"),
-        ] {
-            assert_eq!(time_left(seconds), words);
-        }
-        assert!(time_left(f64::INFINITY).ends_with(" years"));
+impl SessionWorker {
+    /// Whether to run a round op by op: its overlap is wanted and not known. Not in the middle of a
+    /// round, before a record ahead, or while stepping by hand.
+    pub(super) fn wants_calibration(&self) -> bool {
+        let generations = self.state.pacing.generations();
+        self.lab.is_watching
+            && !self.is_recorded()
+            && self.lab.isolated.is_none()
+            && self.trial.is_none()
+            && !self.state.has_records_ahead()
+            && self.state.mode == Mode::Running
+            && generations <= self.longest_round()
     }
 
-    #[test]
-    fn a_kernel_is_changed_after_what_it_does_not_depend_on() {
-        let size = Size::new(64, 64).unwrap();
-        let [first, second] = [0, 1].map(|at| &engine::kernels::KERNELS[at]);
-        let mut wanted = Setup::new(4, size, first, DeviceChoice::Cpu);
-        let status = Status::before_start(&wanted);
-        wanted.setting.kernel = second;
-        wanted.setting.switches.host_memory = engine::HostMemory::Pageable;
-        let kernel = SessionAction::UseKernel(second.index() as u8);
-        let host_memory = SessionAction::SetSwitch(Switch::HostMemory, 1);
-        assert_eq!(wanted.actions_from(&status), [host_memory, kernel]);
+    /// Begins a round that runs op by op. Nothing may be in flight.
+    pub(super) fn calibrate(&mut self) -> Result<()> {
+        let now = self.now();
+        let share = self.present();
+        let request = Request {
+            measured: self.watch.measuring != Measuring::Never,
+            edits: self.state.last_edit,
+            ..Request::of(self.state.pacing.generations())
+        };
+        let pictures = self.publisher.pictures.clone();
+        let newest = |slot| pictures.holds_newest(slot, share.downloads());
+        let is_ready = self.ensure(std::slice::from_ref(&share))?;
+        let Some(sim) = &mut self.sim else {
+            return Ok(());
+        };
+        if is_ready && sim.begin_calibration(&share, request, newest)? {
+            self.lab.calibrating = Some(share);
+            self.state.stepped(request.generations, now);
+            self.snapshots.is_stale = true;
+        } else {
+            self.retry_at = Some(now + RETRY_INTERVAL);
+        }
+        Ok(())
+    }
+
+    /// Drops a finished calibration's result if the setting has changed meanwhile.
+    pub(super) fn check_calibration(&mut self) {
+        if self.lab.calibrating.take() != Some(self.present()) {
+            self.lab.isolated = None;
+        }
     }
 }

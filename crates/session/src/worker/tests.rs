@@ -298,6 +298,7 @@ fn a_session_that_has_ended_says_so_and_does_nothing_else() {
     worker.dispatch(Command::ReadCells(2, query));
     worker.dispatch(replace());
     worker.fail("no reason".into());
+    worker.next();
     let says = |worker: &mut SessionWorker, words: &str| {
         let said = worker.publisher.message().map(ToString::to_string);
         worker.publisher.notice = None;
@@ -320,6 +321,7 @@ fn a_file_that_was_never_taken_up_is_never_written_over() {
     let mut worker = worker_from(setup(Some(0)), Some(saved())).0;
     let waits = save(&mut worker);
     worker.fail("no reason".into());
+    worker.next();
     for saved in [waits, save(&mut worker)] {
         let answer = saved.try_recv();
         assert!(matches!(answer, Err(TryRecvError::Disconnected)));

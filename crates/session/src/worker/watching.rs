@@ -93,7 +93,8 @@ impl SessionWorker {
         };
         let is_one = about.len() == 1;
         if let Some(first) = self.watch.stops(about, &self.state.mode) {
-            self.pause();
+            self.state.mode = Mode::Paused;
+            self.lab.statistics.restart();
             self.notify(Notice::Done(match first.filter(|_| is_one) {
                 None => message!("Stopped: every panel is still or periodic"),
                 Some(Settled::Dead) => message!("Stopped: this panel is dead"),

@@ -45,7 +45,7 @@ pub(super) enum Step {
     /// An instance shows this pattern, as if from a file, of this generation.
     Open(
         usize,
-        #[serde(with = "crate::saved::text::lattice")] Arc<Lattice>,
+        #[serde(with = "crate::text::lattice")] Arc<Lattice>,
         u64,
     ),
     /// This many turns of the loop.

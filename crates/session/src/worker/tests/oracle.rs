@@ -156,7 +156,7 @@ impl Oracle {
         };
         let recorded = lab.last_effect.as_ref();
         let recorded = recorded.filter(|it| matches!(it.source, Source::RecordedOn(_)));
-        let trace = worker.publisher.lock_trace();
+        let trace = worker.publisher.trace.lock();
         let drawn = trace.drawn().filter(|_| lab.recording.is_some());
         let drawn = drawn.map(|round| (round.switches == switches, round.steps.len()));
         let at = worker.state.position;
@@ -361,7 +361,7 @@ fn leads_to(text: &str) -> String {
     let (mut worker, received) = worker_from(saved.setup.clone(), Some(saved));
     let is_at_rest = |worker: &mut SessionWorker| {
         if worker.is_running() && worker.state.moving().is_none() {
-            worker.pause();
+            worker.state.mode = Mode::Paused;
         }
         let state = &worker.state;
         let is_open = !worker.safety_copy.restore_pending && state.queue.is_empty();

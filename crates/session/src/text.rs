@@ -1,4 +1,4 @@
-//! Values that are text in a session's file: `#[serde(with = "crate::saved::text")]`. A lattice is the text
+//! Values that are text in a session's file: `#[serde(with = "crate::text")]`. A lattice is the text
 //! of an RLE file, with its generation.
 
 use engine::kernels;
@@ -34,7 +34,7 @@ thread_local! {
 }
 
 /// Reads a file whose lattices together may take no more memory than is free now. Returns whether it lacked.
-pub(super) fn within_memory<T>(read: impl FnOnce() -> T) -> (T, bool) {
+pub(crate) fn within_memory<T>(read: impl FnOnce() -> T) -> (T, bool) {
     LEFT.set(Ok(memory::available().map(|free| free - free / 16)));
     let read = read();
     (read, LEFT.replace(Ok(None)).is_err())
