@@ -6,7 +6,10 @@ use lang::{Message, message, tr};
 use life::memory::remedy;
 use life::{Size, counted_lattices};
 
-use crate::{BufferLocation, HostMemory};
+use crate::{BufferLocation, HostMemory, Layout};
+
+/// The result of an engine call.
+pub type Result<T, E = EngineError> = std::result::Result<T, E>;
 
 /// An engine error.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -182,7 +185,7 @@ macro_rules! bail {
 pub(crate) use {bail, invalid};
 
 /// What was found by an id that must be known.
-pub(crate) fn known<T>(found: Option<T>, id: impl fmt::Debug) -> Result<T, EngineError> {
+pub(crate) fn known<T>(found: Option<T>, id: impl fmt::Debug) -> Result<T> {
     found.ok_or_else(|| invalid!("there is no {id:?}"))
 }
 
@@ -301,12 +304,8 @@ impl fmt::Display for Feature {
 /// What memory is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MemoryUse {
-    /// The bits of so many lattices.
-    Bits(usize),
-    /// The `i32` cells of so many.
-    Cells(usize),
-    /// The planar words of so many.
-    Planar(usize),
+    /// The cells of so many lattices in a layout.
+    Lattices(Layout, usize),
     /// The edits of a group.
     Edits,
     /// Reduced views.
@@ -326,18 +325,13 @@ pub enum MemoryUse {
 impl fmt::Display for MemoryUse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&match *self {
-            MemoryUse::Bits(it) => tr!("{lattices} in bits", lattices = counted_lattices(it)),
-            MemoryUse::Cells(it) => {
-                tr!(
-                    "{lattices} at 4 bytes per cell",
-                    lattices = counted_lattices(it)
-                )
-            }
-            MemoryUse::Planar(it) => {
-                tr!(
-                    "{lattices} in planar words",
-                    lattices = counted_lattices(it)
-                )
+            MemoryUse::Lattices(layout, count) => {
+                let lattices = counted_lattices(count);
+                match layout {
+                    Layout::Bits => tr!("{lattices} in bits"),
+                    Layout::I32 => tr!("{lattices} at 4 bytes per cell"),
+                    Layout::Planar => tr!("{lattices} in planar words"),
+                }
             }
             MemoryUse::Edits => tr!("the edits").into(),
             MemoryUse::Views => tr!("the reduced views").into(),

@@ -1,18 +1,41 @@
 //! Validates copies between buffers and calls of kernels without lattices.
 
-use super::{BufferFacts, Plan, Validator};
 use crate::buffer_kernels::{ArgumentType, LESSON_KERNELS, PROBE_KERNELS};
 use crate::error::{bail, invalid, known};
-use crate::kernels::MAX_PARAMETERS;
 use crate::kernels::cooperative::MAX_SHARED_BYTES;
+use crate::kernels::{Function, MAX_PARAMETERS};
 use crate::{
-    Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, BufferOp, HostMemory, MemoryOp,
-    Result, StreamId,
+    Argument, BufferId, BufferLaunch, BufferLocation, BufferOffset, BufferOp, DeviceId, HostMemory,
+    MemoryOp, Result, StreamId,
 };
 
-impl Validator {
+/// The buffers of an engine.
+#[derive(Default)]
+pub(super) struct Buffers {
+    /// By [`BufferId`]; `None` once dropped.
+    pub all: Vec<Option<BufferFacts>>,
+    /// Those that the program being validated has allocated and not freed, each with its stream.
+    pub allocated: Vec<(BufferId, StreamId)>,
+}
+
+/// The facts about a buffer that programs are checked against.
+pub(super) struct BufferFacts {
+    pub device: DeviceId,
+    pub bytes: usize,
+    pub place: BufferLocation,
+}
+
+/// Errors unless `bytes` is a positive multiple of 4.
+pub(crate) fn check_size(bytes: usize) -> Result<()> {
+    if bytes == 0 || !bytes.is_multiple_of(4) {
+        bail!("{bytes} bytes: the size must be a positive multiple of 4");
+    }
+    Ok(())
+}
+
+impl Buffers {
     fn buffer(&self, id: BufferId) -> Result<&BufferFacts> {
-        let buffer = self.buffers.get(id.0 as usize);
+        let buffer = self.all.get(id.0 as usize);
         known(buffer.and_then(Option::as_ref), id)
     }
 
@@ -45,22 +68,27 @@ impl Validator {
         Ok(buffer)
     }
 
-    /// Validates an op on buffers in a stream.
-    pub(super) fn validate_on_buffers(
+    /// Validates an op on buffers in a stream of a device. Returns the function that it launches.
+    pub(super) fn validate(
         &mut self,
         op: &BufferOp,
-        stream: StreamId,
-        plan: &mut Plan,
-    ) -> Result<()> {
+        (stream, device): (StreamId, DeviceId),
+    ) -> Result<Option<Function>> {
         match op {
-            BufferOp::Copy { from, to, bytes } => self.check_copy(*from, *to, *bytes, stream),
+            BufferOp::Copy { from, to, bytes } => {
+                self.check_copy(*from, *to, *bytes, (stream, device))?;
+            }
             BufferOp::HostFunction(buffer) => match self.buffer(*buffer)?.place {
-                BufferLocation::Host(_) => Ok(()),
-                other => Err(invalid!("{buffer:?} cannot be used like this in {other:?}")),
+                BufferLocation::Host(_) => {}
+                other => bail!("{buffer:?} cannot be used like this in {other:?}"),
             },
-            BufferOp::Memory(op) => self.check_memory(*op, stream),
-            BufferOp::Launch(call) => self.check_call(call, stream, plan),
+            BufferOp::Memory(op) => self.check_memory(*op, (stream, device))?,
+            BufferOp::Launch(call) => {
+                self.check_call(call, (stream, device))?;
+                return Ok(Some(call.kernel.function()));
+            }
         }
+        Ok(None)
     }
 
     fn check_copy(
@@ -68,17 +96,17 @@ impl Validator {
         from: BufferOffset,
         to: BufferOffset,
         bytes: usize,
-        stream: StreamId,
+        (stream, device): (StreamId, DeviceId),
     ) -> Result<()> {
-        self.check_buffer_size(bytes)?;
+        check_size(bytes)?;
         let source = self.region(from, bytes, stream)?;
         let target = self.region(to, bytes, stream)?;
         if !source.place.is_on_device() && !target.place.is_on_device() {
             bail!("a device cannot copy from host to host");
         }
         match [
-            self.check_is_here(from.buffer, stream),
-            self.check_is_here(to.buffer, stream),
+            self.check_is_here(from.buffer, device),
+            self.check_is_here(to.buffer, device),
         ] {
             [Ok(()), Err(_)] | [Err(_), Ok(())] if is_peer_copy(source, target) => Ok(()),
             [of_source, of_target] => of_source.and(of_target),
@@ -100,15 +128,15 @@ impl Validator {
     }
 
     /// Errors if a buffer is on another device than the stream.
-    fn check_is_here(&self, id: BufferId, stream: StreamId) -> Result<()> {
+    fn check_is_here(&self, id: BufferId, device: DeviceId) -> Result<()> {
         let buffer = self.buffer(id)?;
-        if buffer.place.is_on_device() && buffer.device != self.stream(stream)?.device {
+        if buffer.place.is_on_device() && buffer.device != device {
             bail!("{id:?} is not on the stream's device");
         }
         Ok(())
     }
 
-    fn check_memory(&mut self, op: MemoryOp, stream: StreamId) -> Result<()> {
+    fn check_memory(&mut self, op: MemoryOp, (stream, device): (StreamId, DeviceId)) -> Result<()> {
         let (id, needed) = match op {
             MemoryOp::Allocate(id) | MemoryOp::Free(id) => (id, BufferLocation::Pool),
             MemoryOp::AdviseReadMostly(id) | MemoryOp::Prefetch(id, _) => {
@@ -120,7 +148,7 @@ impl Validator {
         if place != needed {
             bail!("{id:?} cannot be used like this in {place:?}");
         }
-        self.check_is_here(id, stream)?;
+        self.check_is_here(id, device)?;
         let mut allocated = self.allocated.iter();
         match (op, allocated.position(|&(other, _)| other == id)) {
             (MemoryOp::Allocate(_), None) => self.allocated.push((id, stream)),
@@ -138,8 +166,11 @@ impl Validator {
         Ok(())
     }
 
-    /// Checks a call, and adds its kernel to the plan.
-    fn check_call(&self, call: &BufferLaunch, stream: StreamId, plan: &mut Plan) -> Result<()> {
+    fn check_call(
+        &self,
+        call: &BufferLaunch,
+        (stream, device): (StreamId, DeviceId),
+    ) -> Result<()> {
         let kernel = call.kernel;
         let name = kernel.name;
         let mut known = LESSON_KERNELS.into_iter().chain(PROBE_KERNELS);
@@ -173,9 +204,8 @@ impl Validator {
             if !self.region(region, bytes, stream)?.place.is_on_device() {
                 bail!("{:?} is not on the device", region.buffer);
             }
-            self.check_is_here(region.buffer, stream)?;
+            self.check_is_here(region.buffer, device)?;
         }
-        plan.launches(self.stream(stream)?.device, kernel.function());
         Ok(())
     }
 }

@@ -24,6 +24,8 @@ use crate::{
     LatticeId, LatticeOp, Layout, Measure, Op, OrderOp, PreparedId, Program, ReduceRegion, Result,
     RowCopy, Slot, SlotsSpec, Step, StreamId, SupportKernel, Transfer, WordEdit,
 };
+pub(crate) use buffers::check_size as check_buffer_size;
+use buffers::{BufferFacts, Buffers};
 use life::Size;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
@@ -34,22 +36,19 @@ use std::sync::atomic::{AtomicU32, Ordering};
 #[derive(Default)]
 pub(crate) struct Validator {
     /// The devices, one context each.
-    pub(crate) devices: Vec<DeviceInfo>,
+    pub devices: Vec<DeviceInfo>,
     streams: Vec<StreamFacts>,
     /// The device of every event.
     events: Vec<DeviceId>,
-    /// By [`BufferId`]; `None` once dropped.
-    buffers: Vec<Option<BufferFacts>>,
-    /// Buffers that the program being validated has allocated and not freed, each with its stream.
-    allocated: Vec<(BufferId, StreamId)>,
+    buffers: Buffers,
     /// The host slots, and how many lattices existed when they were allocated.
     slots: (SlotsSpec, usize),
     prepared: Vec<Option<Prepared>>,
     /// Counts replacements of memory that a prepared program may refer to. A prepared program is
     /// valid only while the count is unchanged.
     memory: u64,
-    pub(crate) lattices: Lattices,
-    pub(crate) states: States,
+    pub lattices: Lattices,
+    pub states: States,
 }
 
 #[derive(Clone, Copy)]
@@ -58,17 +57,10 @@ struct StreamFacts {
     is_default: bool,
 }
 
-/// The facts about a buffer that programs are checked against.
-struct BufferFacts {
-    device: DeviceId,
-    bytes: usize,
-    place: BufferLocation,
-}
-
 /// The lattices, and the memory allocated for them besides their cells.
 #[derive(Default)]
 pub(crate) struct Lattices {
-    pub(crate) groups: Vec<GroupFacts>,
+    pub groups: Vec<GroupFacts>,
     /// The group of each lattice.
     group_of: Vec<u32>,
 }
@@ -79,13 +71,13 @@ pub(crate) struct Lattices {
 #[derive(Default, Debug)]
 pub(crate) struct Plan {
     /// Groups whose views need more memory: group index, and words per lattice.
-    pub(crate) views: BTreeMap<usize, usize>,
+    pub views: BTreeMap<usize, usize>,
     /// Groups that need memory for measures.
-    pub(crate) measures: BTreeSet<usize>,
+    pub measures: BTreeSet<usize>,
     /// Functions that are launched on each device, each once.
-    pub(crate) functions: Vec<(DeviceId, Function)>,
+    pub functions: Vec<(DeviceId, Function)>,
     /// Whether the program changes cells. If it fails halfway, every lattice must be restored.
-    pub(crate) changes_cells: bool,
+    pub changes_cells: bool,
 }
 
 impl Plan {
@@ -100,17 +92,17 @@ impl Plan {
 /// Lattices of one size, created in one call and one allocation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GroupFacts {
-    pub(crate) device: DeviceId,
-    pub(crate) first: LatticeId,
-    pub(crate) count: usize,
-    pub(crate) size: Size,
+    pub device: DeviceId,
+    pub first: LatticeId,
+    pub count: usize,
+    pub size: Size,
     /// How many groups of about this size the device steps at the same time: the bands per device, or 1
     /// for whole lattices.
     groups: u32,
     /// Words allocated for each lattice's view.
-    pub(crate) view_capacity: usize,
+    pub view_capacity: usize,
     /// Whether memory for measures is allocated.
-    pub(crate) has_measures_memory: bool,
+    pub has_measures_memory: bool,
 }
 
 impl GroupFacts {
@@ -172,14 +164,6 @@ impl Validator {
         known(self.events.get(event.0 as usize), event).copied()
     }
 
-    /// Errors unless `bytes` is a positive multiple of 4.
-    pub(crate) fn check_buffer_size(&self, bytes: usize) -> Result<()> {
-        if bytes == 0 || !bytes.is_multiple_of(4) {
-            bail!("{bytes} bytes: the size must be a positive multiple of 4");
-        }
-        Ok(())
-    }
-
     /// Registers another context on an existing device.
     pub(crate) fn add_context(&mut self, of: DeviceId) -> DeviceId {
         self.devices.push(self.devices[usize::from(of.0)].clone());
@@ -209,18 +193,19 @@ impl Validator {
         bytes: usize,
         place: BufferLocation,
     ) -> BufferId {
-        self.buffers.push(Some(BufferFacts {
+        let all = &mut self.buffers.all;
+        all.push(Some(BufferFacts {
             device,
             bytes,
             place,
         }));
-        BufferId(self.buffers.len() as u32 - 1)
+        BufferId(all.len() as u32 - 1)
     }
 
     /// Records that every buffer was dropped.
     pub(crate) fn drop_buffers(&mut self) {
         self.memory += 1;
-        self.buffers.fill_with(|| None);
+        self.buffers.all.fill_with(|| None);
     }
 
     /// Registers a group of new lattices.
@@ -279,7 +264,7 @@ impl Validator {
     /// leaves.
     pub(crate) fn validate(&mut self, program: &Program) -> Result<Plan> {
         self.states.begin();
-        self.allocated.clear();
+        self.buffers.allocated.clear();
         let mut plan = Plan::default();
         let has_several_issuers = has_several_issuers(program);
         if has_several_issuers {
@@ -297,7 +282,12 @@ impl Validator {
                         step.op.label()
                     );
                 }
-                Op::Buffers(op) => self.validate_on_buffers(op, step.stream, &mut plan)?,
+                Op::Buffers(op) => {
+                    let launched = self.buffers.validate(op, (step.stream, stream.device))?;
+                    launched
+                        .into_iter()
+                        .for_each(|it| plan.launches(stream.device, it));
+                }
                 Op::Order(OrderOp::Synchronize(_)) => {}
                 Op::Order(OrderOp::Wait(event)) => drop(self.device_of(*event)?),
                 Op::Order(OrderOp::Record(event)) => {
@@ -307,7 +297,7 @@ impl Validator {
                 }
             }
         }
-        match self.allocated.first() {
+        match self.buffers.allocated.first() {
             Some((buffer, _)) => Err(invalid!("{buffer:?} is allocated and not freed")),
             None => Ok(plan),
         }
@@ -544,7 +534,7 @@ impl Validator {
                 }
                 Op::Buffers(BufferOp::Memory(_)) => return unpreparable("managing memory"),
                 Op::Buffers(BufferOp::Copy { from, to, .. }) => {
-                    self.check_copy_preparable(*from, *to)?;
+                    self.buffers.check_copy_preparable(*from, *to)?;
                 }
                 Op::Order(OrderOp::Synchronize(_)) => return unpreparable("waiting on the host"),
                 Op::Order(OrderOp::Wait(event)) => {
@@ -570,9 +560,9 @@ impl Validator {
 
 /// A prepared program and the states it was prepared from.
 pub(crate) struct Prepared {
-    pub(crate) program: Arc<Program>,
+    pub program: Arc<Program>,
     /// Whether a replay changes cells.
-    pub(crate) changes_cells: bool,
+    pub changes_cells: bool,
     /// The states that its lattices must have at replay, and how it uses the view of each.
     before: Vec<(LatticeId, LatticeState, Option<ViewUse>)>,
     /// [`Validator::memory`] when it was prepared.
@@ -715,22 +705,22 @@ pub(crate) fn issuers(program: &Program) -> Vec<IssuerId> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct LatticeState {
     /// The working layout.
-    pub(crate) layout: Layout,
+    pub layout: Layout,
     /// The layout reserved in addition to [`Layout::Bits`]; [`Layout::Bits`] if none is.
     reserved: Layout,
     /// Which of the working layout's two buffers holds the cells: 0 or 1.
-    pub(crate) parity: u8,
+    pub parity: u8,
     /// Which bit buffer holds the bits: 0 or 1. In other layouts these are the bits of the last
     /// [`LatticeOp::Pack`].
-    pub(crate) bits_parity: u8,
+    pub bits_parity: u8,
     /// Whether the bits equal the cells. False if they are of an earlier generation.
     bits_current: bool,
     /// Whether it has been measured at least once.
     measured: bool,
     /// Words of the view that the last [`LatticeOp::Reduce`] made; 0 before the first.
-    pub(crate) view_words: u32,
+    pub view_words: u32,
     /// The rows that it has, if it is no whole torus.
-    pub(crate) band: Option<Band>,
+    pub band: Option<Band>,
 }
 
 impl LatticeState {
@@ -831,7 +821,7 @@ impl LatticeState {
 /// issued. A draft has no effect until it is committed.
 #[derive(Default)]
 pub(crate) struct States {
-    pub(crate) committed: Vec<LatticeState>,
+    pub committed: Vec<LatticeState>,
     /// Each with the number of its draft.
     drafted: Vec<(u32, LatticeState)>,
     /// Number of the current draft; 0 means none.

@@ -148,7 +148,7 @@ pub(super) struct CpuSlots {
     /// The words of every lattice's slots. Never contended: only the download uses a slot while it is
     /// bound, and only readers otherwise.
     lattices: Vec<Vec<RwLock<Vec<u32>>>>,
-    pub(super) locks: SlotLocks,
+    pub locks: SlotLocks,
 }
 
 impl CpuSlots {

@@ -24,7 +24,7 @@ pub(super) struct Lattices {
     worker_pool: WorkerPool,
     all: RwLock<Vec<Arc<Entry>>>,
     /// For all downloads that are submitted from now on.
-    pub(super) slots: RwLock<Arc<CpuSlots>>,
+    pub slots: RwLock<Arc<CpuSlots>>,
 }
 
 /// A lattice, and what its ops made of it. That has its own lock, since memory for it is allocated
@@ -38,10 +38,10 @@ struct Entry {
 #[derive(Default)]
 pub(super) struct Results {
     /// The bytes of the last reduction.
-    pub(super) view: Vec<u32>,
+    pub view: Vec<u32>,
     measure: Measure,
     /// The bits of the last measure; zeros before the first.
-    pub(super) before: Vec<u32>,
+    pub before: Vec<u32>,
 }
 
 /// One lattice's buffers.
@@ -67,7 +67,7 @@ impl Lattices {
 
     /// Adds dead lattices, each for a band if there is one.
     pub(super) fn create(&self, count: usize, size: Size, band: Option<Band>) -> Result<()> {
-        let what = MemoryUse::Bits(count);
+        let what = MemoryUse::Lattices(Layout::Bits, count);
         memory::ensure(
             (2 * BitRows::bytes(size)).saturating_mul(count as u64),
             what,
@@ -98,7 +98,7 @@ impl Lattices {
         all.iter_mut().for_each(|stored| stored.keep_only(layout));
         let mut without: Vec<_> = all.into_iter().filter(|one| !one.has(layout)).collect();
         let count = without.len();
-        let what = layout.memory_of(count);
+        let what = MemoryUse::Lattices(layout, count);
         let bytes_of = |one: &Stored| match layout {
             Layout::Bits => 0,
             Layout::I32 => 8 * one.size.cells(),
@@ -341,7 +341,7 @@ impl Stored {
         let Some(stepper) = &own.cpu else {
             return Err(no_own_code(false));
         };
-        let (layout, what) = (self.layout, MemoryUse::Bits(1));
+        let (layout, what) = (self.layout, MemoryUse::Lattices(Layout::Bits, 1));
         let mut words = memory::zeroed(self.size.words(), what)?;
         // In another layout, the bits of the last pack stay as they are.
         let keeps_bits = layout != Layout::Bits;

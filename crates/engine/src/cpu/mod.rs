@@ -14,7 +14,7 @@ mod stream;
 mod vector;
 mod worker_pool;
 
-use crate::check::{Plan, Validator};
+use crate::check::{Plan, Validator, check_buffer_size};
 use crate::{
     Band, BufferId, BufferLocation, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId,
     LatticeId, Layout, MemoryUse, Occupancy, Op, PreparedId, Program, Result, RunId, Slots,
@@ -181,7 +181,7 @@ impl Engine for CpuEngine {
         place: BufferLocation,
     ) -> Result<BufferId> {
         self.check.check_device(device)?;
-        self.check.check_buffer_size(bytes)?;
+        check_buffer_size(bytes)?;
         self.buffers.create(bytes, place)?;
         Ok(self.check.add_buffer(device, bytes, place))
     }

@@ -25,9 +25,9 @@ pub(super) const ROWS: usize = 4;
 
 /// A lattice's planar words.
 pub(super) struct PlanarRows {
-    pub(super) shape: Shape,
+    pub shape: Shape,
     /// All groups of four rows. The last group may be padded.
-    pub(super) vectors: Vec<Lanes>,
+    pub vectors: Vec<Lanes>,
 }
 
 /// The division of a lattice into bands and planes.
@@ -35,7 +35,7 @@ pub(super) struct Shape {
     size: Size,
     bands: Bands,
     /// The division of each row.
-    pub(super) planes: Planes,
+    pub planes: Planes,
 }
 
 /// The division of a height into bands.
@@ -96,11 +96,11 @@ impl Bands {
 pub(super) struct Planes {
     width: usize,
     /// Words, or vectors, per row.
-    pub(super) across: usize,
+    pub across: usize,
     /// Cells from the start of a narrow plane to the next one's; from a wide one's it is `across`.
-    pub(super) narrow: usize,
+    pub narrow: usize,
     /// Bit b: plane b is wide.
-    pub(super) wide: u32,
+    pub wide: u32,
 }
 
 impl Planes {
@@ -166,11 +166,11 @@ impl Shape {
 /// Contiguous rows of a lattice, from the first row of a group on.
 #[derive(Clone, Copy)]
 pub(super) struct Rows<'a> {
-    pub(super) shape: &'a Shape,
+    pub shape: &'a Shape,
     /// Index of the first row.
-    pub(super) first: usize,
+    pub first: usize,
     /// Their groups. The lattice's last one may be padded.
-    pub(super) vectors: &'a [Lanes],
+    pub vectors: &'a [Lanes],
 }
 
 impl<'a> Rows<'a> {
@@ -245,9 +245,9 @@ impl<'a> Rows<'a> {
 /// The rows that a pass reads: a share's own, and halos above and below them.
 #[derive(Clone, Copy)]
 pub(super) struct Source<'a> {
-    pub(super) own: Rows<'a>,
+    pub own: Rows<'a>,
     /// Groups above and below, of [`halo_rows`] rows each.
-    pub(super) halos: [&'a [Lanes]; 2],
+    pub halos: [&'a [Lanes]; 2],
 }
 
 /// Rows of a halo for a pass of `depth` generations, `depth` of which have to be known; a pass reads
@@ -484,11 +484,11 @@ fn turn<const BY: usize>([clear, set]: [&[Lanes]; 2], mask: Lanes, out: &mut [La
 
 /// A lattice's bits, row by row with halos.
 pub(super) struct BitRows {
-    pub(super) size: Size,
+    pub size: Size,
     /// Words from one row to the next.
-    pub(super) stride: usize,
+    pub stride: usize,
     /// All words, including halos and padding. After a change of a row it must be [sealed](seal).
-    pub(super) words: Vec<u32>,
+    pub words: Vec<u32>,
 }
 
 impl BitRows {

@@ -32,7 +32,7 @@ type Execute = dyn Fn(&Op, &AtomicBool) -> Result<()> + Send + Sync;
 /// The streams, the events and their worker threads.
 pub(super) struct StreamPool {
     shared: Arc<Shared>,
-    pub(super) workers: Vec<JoinHandle<()>>,
+    pub workers: Vec<JoinHandle<()>>,
     runs: u64,
 }
 
@@ -373,7 +373,7 @@ pub(crate) struct StreamScheduler {
     fences: BTreeMap<u64, Fence>,
     latest_fence: u64,
     /// The contexts. The default stream of one is created on request.
-    pub(crate) contexts: Vec<Context>,
+    pub contexts: Vec<Context>,
     /// Streams with runnable work, by [`Priority`].
     runnable: [VecDeque<StreamId>; 2],
     running: BTreeMap<RunId, Progress>,

@@ -28,7 +28,7 @@ use pulp::Simd;
 /// 16 words, one per lane: the element of planar rows on every instruction set.
 #[derive(Clone, Copy, Default, PartialEq, Debug, Pod, Zeroable)]
 #[repr(C, align(64))]
-pub(super) struct Lanes(pub(super) [u32; LANES]);
+pub(super) struct Lanes(pub [u32; LANES]);
 
 /// Number of lanes.
 pub(super) const LANES: usize = 16;

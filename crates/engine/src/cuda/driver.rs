@@ -277,7 +277,7 @@ fn pci_bus_id(device: Device) -> Option<String> {
 /// A device's primary context or an additional one, released on drop. (`cust` only supports primary
 /// contexts.)
 pub(super) struct OwnedContext {
-    pub(super) raw: sys::CUcontext,
+    pub raw: sys::CUcontext,
     device: sys::CUdevice,
     is_primary: bool,
 }
@@ -405,7 +405,7 @@ const LEGACY: usize = 1;
 
 /// A stream, destroyed on drop unless it is the default stream. (`cust::Stream::new` silently
 /// ignores NON_BLOCKING.)
-pub(super) struct RawStream(pub(super) sys::CUstream);
+pub(super) struct RawStream(pub sys::CUstream);
 
 impl RawStream {
     /// Creates a stream of the current context.
@@ -442,7 +442,7 @@ impl Drop for RawStream {
 }
 
 /// An event of one device. (`cust`'s `wait_event` consumes its `Event`, so it cannot be reused.)
-pub(super) struct Event(pub(super) sys::CUevent);
+pub(super) struct Event(pub sys::CUevent);
 
 impl Event {
     pub(super) fn new(timing: bool) -> Result<Event> {
@@ -513,8 +513,8 @@ impl Drop for Event {
 /// A device's unused events, for reuse: without timing, which is cheaper, and with it.
 #[derive(Default)]
 pub(super) struct EventPool {
-    pub(super) plain: Vec<Event>,
-    pub(super) timing: Vec<Event>,
+    pub plain: Vec<Event>,
+    pub timing: Vec<Event>,
 }
 
 impl EventPool {
@@ -597,13 +597,13 @@ pub(super) fn host_span(step: u32, stream: StreamId, began: Instant, zero: Insta
 
 /// The timing events of some steps of a run, on a device.
 pub(super) struct Timing {
-    pub(super) gpu: usize,
+    pub gpu: usize,
     /// The issuer whose steps it times.
-    pub(super) issuer: IssuerId,
-    pub(super) origin: Rc<Anchor>,
-    pub(super) timer: Rc<Timer>,
+    pub issuer: IssuerId,
+    pub origin: Rc<Anchor>,
+    pub timer: Rc<Timer>,
     /// Whether the events return to the pool; a graph keeps its own.
-    pub(super) pooled: bool,
+    pub pooled: bool,
 }
 
 impl Timing {
@@ -627,12 +627,12 @@ impl Timing {
 /// been idle between them.
 #[derive(Default)]
 pub(super) struct Timer {
-    pub(super) events: Vec<Event>,
+    pub events: Vec<Event>,
     /// Each step with its stream, and the indices of the events before and after it.
-    pub(super) steps: Vec<(u32, StreamId, [usize; 2])>,
+    pub steps: Vec<(u32, StreamId, [usize; 2])>,
     /// The stream of the last step, and the index of the event after it; `None` if the host waited
     /// since, so that the next step needs its own start event.
-    pub(super) latest: Option<(StreamId, usize)>,
+    pub latest: Option<(StreamId, usize)>,
 }
 
 impl Timer {

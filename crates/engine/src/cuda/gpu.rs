@@ -27,23 +27,23 @@ use std::time::Instant;
 
 /// One GPU, or another context on it. Fields drop in order: the context last.
 pub(super) struct Gpu {
-    pub(super) pool: EventPool,
+    pub pool: EventPool,
     /// Unused memory for block timestamps.
-    pub(super) timestamp_pool: Vec<MirroredWords>,
+    pub timestamp_pool: Vec<MirroredWords>,
     /// Offset between `%globaltimer` and the events' clock, and when it was measured.
     skew: Option<(i64, Instant)>,
     /// The device's clock.
-    pub(super) anchor: Rc<Anchor>,
+    pub anchor: Rc<Anchor>,
     /// For the clock's anchors, and for copies that are waited for.
-    pub(super) idle_stream: RawStream,
+    pub idle_stream: RawStream,
     /// The stream for graph launches.
-    pub(super) graph_stream: RawStream,
+    pub graph_stream: RawStream,
     /// The number of graphs launched.
-    pub(super) replays: u64,
-    pub(super) functions: Functions,
-    pub(super) device: Device,
-    pub(super) sm_count: u32,
-    pub(super) context: Arc<OwnedContext>,
+    pub replays: u64,
+    pub functions: Functions,
+    pub device: Device,
+    pub sm_count: u32,
+    pub context: Arc<OwnedContext>,
 }
 
 impl Gpu {
@@ -506,11 +506,11 @@ pub(super) struct Group {
     reserved: Option<(Layout, [DeviceWords; 2])>,
     /// Mail between the blocks that step a lattice, and its words per lattice; reserved with the
     /// planar words if `cooperative` supports the size.
-    pub(super) mail: Option<(DeviceWords, usize)>,
+    pub mail: Option<(DeviceWords, usize)>,
     /// Edits that `edit_cells` applies.
     edits: DeviceWords,
     /// The reduced views, and the words allocated for each.
-    pub(super) view: Option<(DeviceWords, usize)>,
+    pub view: Option<(DeviceWords, usize)>,
     /// Partial measures, one per block of each lattice; then one measure per lattice; then the bits at
     /// the previous measure; then a count of finished blocks per lattice. Once needed.
     measures: Option<DeviceWords>,
@@ -573,7 +573,7 @@ impl Group {
     pub(super) fn new(context: &Arc<OwnedContext>, count: usize, size: Size) -> Result<Group> {
         let allocate = || {
             let words = count * size.words();
-            let what = MemoryUse::Bits(count);
+            let what = MemoryUse::Lattices(Layout::Bits, count);
             let edits = count * max_edits(size) * WORDS_AN_EDIT;
             Ok(Group {
                 size,
@@ -643,7 +643,7 @@ impl Group {
             Some((reserved, buffers)) if *reserved == layout => {
                 Ok(buffers[usize::from(parity)].word(index * layout.words(self.size)))
             }
-            _ => Err(no_memory(layout.memory_of(self.count))),
+            _ => Err(no_memory(MemoryUse::Lattices(layout, self.count))),
         }
     }
 
@@ -706,7 +706,7 @@ impl Group {
             return Ok(());
         }
         let words = self.count * layout.words(self.size);
-        let what = layout.memory_of(self.count);
+        let what = MemoryUse::Lattices(layout, self.count);
         let buffer = || DeviceWords::uninitialized(self.context(), words, what);
         let buffers = [buffer()?, buffer()?];
         if layout == Layout::Planar

@@ -26,25 +26,25 @@ use std::time::Instant;
 /// The GPUs of an engine and what was created on them.
 pub(super) struct Resources {
     // Fields drop in this order: what refers to contexts, then the contexts.
-    pub(super) events: Vec<Event>,
-    pub(super) streams: Vec<Stream>,
+    pub events: Vec<Event>,
+    pub streams: Vec<Stream>,
     /// By [`BufferId`](crate::BufferId); `None` once dropped.
-    pub(super) buffers: Vec<Option<Buffer>>,
-    pub(super) slots: Arc<CudaSlots>,
+    pub buffers: Vec<Option<Buffer>>,
+    pub slots: Arc<CudaSlots>,
     /// As the validator numbers them.
-    pub(super) groups: Vec<Group>,
+    pub groups: Vec<Group>,
     /// The time at which every device's clock shows 0.
-    pub(super) zero: Instant,
-    pub(super) gpus: Vec<Gpu>,
+    pub zero: Instant,
+    pub gpus: Vec<Gpu>,
     /// Validates programs and tracks the lattices' states.
-    pub(super) check: Validator,
+    pub check: Validator,
 }
 
 pub(super) struct Stream {
-    pub(super) gpu: usize,
-    pub(super) raw: RawStream,
+    pub gpu: usize,
+    pub raw: RawStream,
     /// The number of replays on its GPU that it already waits for.
-    pub(super) replays_seen: u64,
+    pub replays_seen: u64,
 }
 
 impl Resources {

@@ -17,8 +17,8 @@ use std::sync::{Arc, OnceLock};
 
 /// A host allocation. Its owner is responsible for synchronising access.
 pub(super) struct HostWords {
-    pub(super) at: *mut u32,
-    pub(super) words: usize,
+    pub at: *mut u32,
+    pub words: usize,
     /// The context that locked its pages; `None` for pageable memory.
     context: Option<Arc<OwnedContext>>,
 }
@@ -104,8 +104,8 @@ impl Drop for HostWords {
 
 /// A device allocation.
 pub(super) struct DeviceWords {
-    pub(super) at: sys::CUdeviceptr,
-    pub(super) context: Arc<OwnedContext>,
+    pub at: sys::CUdeviceptr,
+    pub context: Arc<OwnedContext>,
 }
 
 impl DeviceWords {
@@ -160,14 +160,14 @@ impl Drop for DeviceWords {
 
 /// Device memory with a page-locked copy on the host, for block timestamps.
 pub(super) struct MirroredWords {
-    pub(super) device: DeviceWords,
-    pub(super) host: HostWords,
+    pub device: DeviceWords,
+    pub host: HostWords,
 }
 
 /// A device or host buffer.
 pub(super) struct Buffer {
-    pub(super) gpu: usize,
-    pub(super) context: Arc<OwnedContext>,
+    pub gpu: usize,
+    pub context: Arc<OwnedContext>,
     bytes: usize,
     memory: Memory,
 }
@@ -373,7 +373,7 @@ pub(super) struct CudaSlots {
     groups: Vec<GroupSlots>,
     /// Of each lattice its group, and its index there.
     lattices: Vec<(usize, usize)>,
-    pub(super) locks: SlotLocks,
+    pub locks: SlotLocks,
 }
 
 /// The memory of a group's slots.

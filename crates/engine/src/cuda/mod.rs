@@ -17,7 +17,7 @@ mod memory;
 
 pub use driver::{driver_version, first_device, list_devices};
 
-use crate::check::{Validator, issuers};
+use crate::check::{Validator, check_buffer_size, issuers};
 use crate::error::bail;
 use crate::{
     Band, BlockTimestamp, BufferId, BufferLocation, Completion, DeviceId, DeviceInfo, Engine,
@@ -273,7 +273,7 @@ impl Engine for CudaEngine {
         place: BufferLocation,
     ) -> Result<BufferId> {
         let gpu = self.resources.gpu_at(device)?;
-        self.resources.check.check_buffer_size(bytes)?;
+        check_buffer_size(bytes)?;
         match place {
             BufferLocation::Pool => self.check_feature(device, Feature::MemoryPools)?,
             BufferLocation::Managed => self.check_feature(device, Feature::ManagedMemory)?,

@@ -10,13 +10,7 @@ use std::cmp::Reverse;
 
 use life::Size;
 
-use super::{Launch, SupportedSizes};
-
-/// Supported sizes. The minimum height is that of two strips with as many rows as a halo.
-pub(super) const SIZES: SupportedSizes = SupportedSizes::Between {
-    widths: (128, 5120),
-    min_height: 16,
-};
+use super::launch::Launch;
 
 /// Maximum warps of a block: the registers of an SM suffice for so many. (Where a lane has more than
 /// four words, the shared memory suffices for eight.)
@@ -202,13 +196,6 @@ impl Division {
     /// Estimated time for a generation of this many lattices, in clock cycles.
     pub fn cycles(&self, lattices: u32) -> u64 {
         u64::from(lattices.div_ceil(self.at_once)) * self.cycles
-    }
-
-    /// The division of a device's lattices, which needs memory for mail; `None` if the kernel does not
-    /// support their size on the device.
-    pub(crate) fn for_mail(size: Size, lattices: u32, sm_count: u32) -> Option<Division> {
-        let fits = SIZES.contains(size) && min_sm_count(size) <= sm_count;
-        fits.then(|| Division::of(size, lattices, sm_count))
     }
 
     /// The launch for this many adjacent lattices.

@@ -351,14 +351,14 @@ impl<V: Copy> Read<V> for Cell<V> {
 /// Two rows to step: the source and the destination of their cells.
 pub(super) struct Strip<'a, V, R> {
     /// The row above the two, they themselves, and the row below.
-    pub(super) from: [&'a [R]; 4],
+    pub from: [&'a [R]; 4],
     /// From one column to the next.
-    pub(super) from_stride: usize,
+    pub from_stride: usize,
     /// Where the next generation goes, which may be the upper two rows of `from`.
-    pub(super) to: [&'a [Cell<V>]; 2],
-    pub(super) to_stride: usize,
+    pub to: [&'a [Cell<V>]; 2],
+    pub to_stride: usize,
     /// The column at the start of `to`.
-    pub(super) to_first: usize,
+    pub to_first: usize,
 }
 
 impl<V, R: Read<V>> Strip<'_, V, R> {

@@ -14,8 +14,8 @@ use std::{array, mem};
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 
 use super::column_sweep::{self, Any, Life, Next, Strip};
+use super::passes::{Launch, Pair, run_passes};
 use super::planar::Generation;
-use super::{Launch, Pair, run_passes};
 use crate::cpu::planar_rows::{PlanarRows, ROWS, Source};
 use crate::cpu::vector::{self, Lanes, Logic, Work};
 use life::Rule;
@@ -26,7 +26,7 @@ use life::Rule;
 const TILE: usize = 512;
 
 /// Runs all generations of a launch, in passes.
-pub(in crate::cpu) fn run(launch: &Launch, cells: &mut Pair<PlanarRows>) {
+pub(super) fn run(launch: &Launch, cells: &mut Pair<PlanarRows>) {
     let rule = launch.rule;
     run_passes(launch, cells, depth, |from, generations, out| {
         if generations == 1 {

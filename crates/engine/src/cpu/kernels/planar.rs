@@ -9,13 +9,13 @@ use std::cell::Cell;
 use bytemuck::{cast_slice, cast_slice_mut};
 
 use super::column_sweep::{self, Any, Life, Next, Strip};
-use super::{Launch, Pair, run_passes};
+use super::passes::{Launch, Pair, run_passes};
 use crate::cpu::planar_rows::{PlanarRows, Planes, ROWS, Source};
 use crate::cpu::vector::{self, Lanes, Logic, Work};
 use life::Rule;
 
 /// Runs all generations of a launch, one pass each.
-pub(in crate::cpu) fn run(launch: &Launch, cells: &mut Pair<PlanarRows>) {
+pub(super) fn run(launch: &Launch, cells: &mut Pair<PlanarRows>) {
     let rule = launch.rule;
     run_passes(
         launch,
@@ -27,10 +27,10 @@ pub(in crate::cpu) fn run(launch: &Launch, cells: &mut Pair<PlanarRows>) {
 
 /// One generation of some rows, as vector work.
 pub(super) struct Generation<'a> {
-    pub(super) rule: Rule,
-    pub(super) from: Source<'a>,
+    pub rule: Rule,
+    pub from: Source<'a>,
     /// Destination of the rows.
-    pub(super) out: &'a mut [Lanes],
+    pub out: &'a mut [Lanes],
 }
 
 impl Work for Generation<'_> {
