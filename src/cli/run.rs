@@ -22,7 +22,7 @@ use lang::tr;
 use life::{Head, Notes, SaveError, grouped, rle, write_atomically};
 use session::fastest::{FastestPlan, RUN_ROUND, RoundLength};
 use session::instances::{
-    Event, Sim, ensure_room, make_on_devices, open_engine, reopen_engine, start_lattice,
+    Event, Sim, ensure_room, make_on_devices, open, open_engine, start_lattice,
 };
 use session::log::Position;
 use session::trace::TimedRound;
@@ -456,7 +456,9 @@ impl<'a> Run<'a> {
         }
         let choice = self.asked.device;
         let devices = self.losses.devices(choice, choice == DeviceChoice::Auto);
-        let made = make_again(error, devices, |choice| self.make(choice, reopen_engine))?;
+        let made = make_again(error, devices, |choice| {
+            self.make(choice, |it| open(it, true))
+        })?;
         self.present = Some(made);
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Engines and the lattices that are made on them: at the start, of another size or number, and in the place of
 //! those that a loss took.
 
-use crate::instances::{Sim, make_on_devices, open_engine, reopen_engine};
+use crate::instances::{Sim, make_on_devices, open};
 use crate::log::Position;
 use crate::{
     DeviceChoice, KernelChoice, Order, PicturePlan, Setting, Setup, Switches, default_kernels,
@@ -20,10 +20,10 @@ const MAX_PICTURE_WORDS: usize = 1 << 24;
 pub(crate) struct Engines {
     /// How they are opened on the devices of a choice: after a loss (`true`) on those that still work. Tests
     /// replace it.
-    pub(crate) open: Open,
+    pub open: Open,
     /// The devices of the present engine, and whether it took the place of a lost one: another one beside it
     /// is opened in the same way.
-    pub(crate) device: DeviceChoice,
+    pub device: DeviceChoice,
     is_reopened: bool,
 }
 
@@ -32,13 +32,7 @@ type Open = Box<dyn Fn(DeviceChoice, bool) -> Result<Box<dyn Engine>>>;
 impl Default for Engines {
     fn default() -> Engines {
         Engines {
-            open: Box::new(|choice, is_again| {
-                if is_again {
-                    reopen_engine(choice)
-                } else {
-                    open_engine(choice)
-                }
-            }),
+            open: Box::new(open),
             device: DeviceChoice::Auto,
             is_reopened: false,
         }

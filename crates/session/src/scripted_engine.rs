@@ -191,7 +191,7 @@ impl Script {
         }
     }
 
-    /// As `reopen_engine` would: `cuda` takes the GPUs that are left.
+    /// As after a loss: `cuda` takes the GPUs that are left.
     pub(crate) fn reopen(self: &Arc<Script>, choice: DeviceChoice) -> Result<Box<dyn Engine>> {
         let gpus = *self.gpus.lock().unwrap();
         match (choice, gpus) {

@@ -3,7 +3,7 @@
 //!
 //! # What a position does
 //! [`Switch::next`] decides which position a key takes. The session's `worker/settings.rs` sets it, and
-//! `instances/issue.rs` gives every instance its stream or the host its slots. There, and nowhere else,
+//! `instances.rs` gives every instance its stream or the host its slots. There, and nowhere else,
 //! is made what a round then consists of: which ops, in which streams and order.
 
 use clap::ValueEnum;
@@ -438,25 +438,19 @@ impl Switch {
     }
 
     /// This position, if it has so many; or why it cannot be.
-    pub fn at<'a>(
+    pub fn at(
         self,
         at: u8,
         now: Switches,
-        context: impl Into<SwitchContext<'a>>,
+        context: SwitchContext<'_>,
     ) -> Option<Result<Choice, String>> {
-        let context = context.into();
         let position = *self.positions(now, context.kernel).get(usize::from(at))?;
         let choice = self.choice(position, context);
         Some(choice.unavailable.clone().map_or(Ok(choice), Err))
     }
 
     /// The next position that can be; otherwise why the next one cannot.
-    pub fn next<'a>(
-        self,
-        now: Switches,
-        context: impl Into<SwitchContext<'a>>,
-    ) -> Result<Choice, String> {
-        let context = context.into();
+    pub fn next(self, now: Switches, context: SwitchContext<'_>) -> Result<Choice, String> {
         let mut positions = self.positions(now, context.kernel);
         positions.rotate_left(self.position(now, context.kernel) + 1);
         positions.pop(); // the present one
@@ -752,7 +746,7 @@ mod tests {
             assert_eq!(eager.incompatibility(kernel), None);
             assert!(
                 Switch::Graphs
-                    .next(eager, kernel)
+                    .next(eager, kernel.into())
                     .unwrap_err()
                     .contains("graphs on")
             );

@@ -1,7 +1,7 @@
 //! What the engine's completions say of rounds; rounds that are waited for, and what they leave: results on the
 //! host; and rounds that run op by op.
 
-use super::issue::{Calibration, InFlight, Kind, MAX_IN_FLIGHT, Request, Round, Share, Sim};
+use super::{Calibration, InFlight, Kind, MAX_IN_FLIGHT, Request, Round, Share, Sim};
 use crate::fastest::RoundLength;
 use crate::trace::{StepFacts, TimedRound};
 use crate::{IsolatedOp, PicturePlan};
@@ -53,7 +53,10 @@ impl Sim {
     ) -> Result<Duration> {
         let began = Instant::now();
         let timed = traced.is_some();
-        let mut rounds = RoundLength::fixed(share.setting.kernel, per_round);
+        let kernel = share.setting.kernel;
+        // However long they take.
+        let rounds = RoundLength::adapting(kernel, u32::MAX, Duration::MAX, per_round);
+        let mut rounds = rounds.at_most(per_round);
         let mut tell = |event: Event| {
             if let Event::Round { timed, .. } = event
                 && let (Some(round), Some(traced)) = (timed, &mut traced)
