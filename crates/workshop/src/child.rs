@@ -8,8 +8,9 @@ use crate::check::{
 use crate::declarations::OwnKernel;
 use crate::emulator::Emulated;
 use crate::fault::{Failure, Fault, Unchecked};
-use crate::gpu::{Facts, Gpu};
+use crate::gpu::Gpu;
 use crate::nvrtc::GpuCompiler;
+use engine::Occupancy;
 use engine::cuda::driver_version;
 use engine::kernels::GpuCode;
 use life::{Lattice, Size};
@@ -75,7 +76,7 @@ pub(crate) enum Answer {
         cases: usize,
         /// The kernel's code for the GPU, and what compiled it.
         compiled: Option<(GpuCode, GpuCompiler)>,
-        facts: Option<Facts>,
+        facts: Option<Occupancy>,
     },
     /// Behind this line a barrier was missing, or behind none.
     Barrier(Option<u32>),

@@ -9,9 +9,9 @@ use engine::cuda::{CudaEngine, Ordinals};
 use engine::kernels::{GpuCode, Launch};
 use engine::{
     Argument, BufferKernel, BufferLaunch, BufferLocation, BufferOffset, BufferOp, DeviceId,
-    DriverFault, Engine, EngineError, HostMemory, Loss, Op, Program, StreamId, StreamSpec,
+    DriverFault, Engine, EngineError, HostMemory, Loss, Occupancy, Op, Program, StreamId,
+    StreamSpec,
 };
-use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
 const DEVICE: DeviceId = DeviceId(0);
@@ -86,17 +86,9 @@ impl Gpu {
     }
 
     /// What the driver says of the kernel in such a launch.
-    pub(crate) fn facts(&mut self, shape: Launch) -> Result<Option<Facts>, Fault> {
+    pub(crate) fn facts(&mut self, shape: Launch) -> Result<Option<Occupancy>, Fault> {
         let op = self.launching(shape, Vec::new());
-        let occupancy = self.engine.occupancy(DEVICE, &op).map_err(fault)?;
-        Ok(occupancy.map(|it| Facts {
-            registers: it.registers,
-            shared_bytes: it.shared_bytes,
-            local_bytes: it.local_bytes,
-            blocks_per_sm: it.blocks_per_sm,
-            block_threads: it.block_threads,
-            max_threads_per_sm: it.max_threads_per_sm,
-        }))
+        self.engine.occupancy(DEVICE, &op).map_err(fault)
     }
 
     /// Waits for what was submitted, as long as a launch may take.
@@ -180,23 +172,6 @@ impl Device for Gpu {
     fn runs(&self) -> usize {
         2
     }
-}
-
-/// What the driver says about a compiled kernel.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Facts {
-    /// Registers per thread.
-    pub registers: u32,
-    /// Shared memory per block in bytes, for the largest lattice that was checked.
-    pub shared_bytes: u32,
-    /// Local memory per thread in bytes: arrays with computed indices, and registers that were spilled.
-    pub local_bytes: u32,
-    /// How many blocks an SM can hold at once.
-    pub blocks_per_sm: u32,
-    /// Threads per block.
-    pub block_threads: u32,
-    /// Maximum threads that an SM can hold at once.
-    pub max_threads_per_sm: u32,
 }
 
 /// What an error of the engine says of the kernel.

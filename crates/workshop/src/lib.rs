@@ -23,7 +23,6 @@ pub use child::{Machine, serve};
 pub use compiler::CppCompiler;
 pub use declarations::{OwnKernel, SourceError, rungs, skeleton};
 pub use fault::{CompilerError, Failure, Fault, Found, Thread, Unchecked};
-pub use gpu::Facts;
 pub use nvrtc::{GpuCompiler, PACKAGE, search};
 pub use translation::{kernel_names, translate};
 pub use workshop::{LAUNCH_LIMIT, Right, Verdict, Workshop, is_trusted, trust};

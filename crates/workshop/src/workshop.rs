@@ -4,12 +4,11 @@ use crate::child::{Answer, Child, Machine, Request, ask, start};
 use crate::compiler::{CppCompiler, SOURCE_NAME};
 use crate::declarations::OwnKernel;
 use crate::fault::{Failure, Fault, Unchecked};
-use crate::gpu::Facts;
 use crate::nvrtc::{GpuCompiler, PACKAGE};
 use crate::translation::translate;
 use directories::ProjectDirs;
-use engine::Kernel;
 use engine::kernels::{OwnStepError, OwnStepper};
+use engine::{Kernel, Occupancy};
 use lang::message;
 use life::{Rule, Size};
 use platform::contained::Process;
@@ -46,7 +45,7 @@ pub struct Right {
     /// The kernel, ready to run on the machine that checked it.
     pub kernel: &'static Kernel,
     /// What the driver says about it, if a GPU checked it.
-    pub facts: Option<Facts>,
+    pub facts: Option<Occupancy>,
     /// What compiled it for a GPU, if one checked it.
     pub compiler: Option<GpuCompiler>,
 }

@@ -2,7 +2,7 @@
 
 use crate::Chart;
 use crate::prediction::{MAX_PREDICTED_CALLS, OpTimes, predict, predicted_factor};
-use engine::Kernel;
+use engine::{Kernel, Occupancy};
 use lang::{Message, message, tr};
 use lesson::{KernelTask, RoundTask, factor_in_words};
 use script::{CallKind, Fault, Round, Verdict, Work};
@@ -10,7 +10,7 @@ use session::{Order, Status, Streams};
 use std::fmt::Display;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use workshop::{Facts, LAUNCH_LIMIT, OwnKernel, Right, Unchecked, Workshop};
+use workshop::{LAUNCH_LIMIT, OwnKernel, Right, Unchecked, Workshop};
 
 /// What was found in a text, in words.
 #[derive(Clone, Debug)]
@@ -149,7 +149,7 @@ fn sentence(said: impl Display) -> Message {
 }
 
 /// What decides how many threads an SM holds, and how many those are.
-pub fn occupancy_in_words(facts: &Facts) -> Vec<Message> {
+pub fn occupancy_in_words(facts: &Occupancy) -> Vec<Message> {
     let threads = facts.blocks_per_sm * facts.block_threads;
     let occupancy = 100.0 * f64::from(threads) / f64::from(facts.max_threads_per_sm.max(1));
     vec![

@@ -11,7 +11,7 @@ use crate::view::gallery::{Row, Scenario, Window};
 use crate::view::layout::PixelRect;
 use crate::view::{Dialog, FileDialog, FileTask, Form, Picker, recording};
 use engine::kernels::{self, KERNELS, OwnCode};
-use engine::{HostMemory, Kernel};
+use engine::{HostMemory, Kernel, Occupancy};
 use lang::tr;
 use lesson::EXERCISES;
 use life::{Lattice, Size};
@@ -27,7 +27,7 @@ use ui::fixtures::{
     round_with_block_timestamps, speedup_page, waited_round,
 };
 use ui::{CodeEditor, ColourBy, Ghost, InterfaceScale, LessonPage, SidePanel, Tool};
-use workshop::{CompilerError, Facts, Fault, Right};
+use workshop::{CompilerError, Fault, Right};
 
 /// A window in which all of a screen is seen without scrolling.
 pub(super) const WHOLE: &[Window] = &[([1280, 800], 1.0)];
@@ -302,7 +302,9 @@ pub(super) const SCREENS: &[Row] = &[
         it.check(Some(Err(Box::new(fault))));
     }),
     ("editor-kernel-right", |it| {
-        let facts = Facts {
+        let facts = Occupancy {
+            blocks: 0,
+            sm_count: 0,
             registers: 24,
             shared_bytes: 1360,
             local_bytes: 0,
