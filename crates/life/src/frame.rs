@@ -12,32 +12,32 @@ use std::str::FromStr;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Frame {
     /// Columns; may be 0.
-    pub(crate) width: u32,
+    pub width: u32,
     /// Rows; may be 0.
-    pub(crate) height: u32,
+    pub height: u32,
     /// Bounding box of the live cells.
-    pub(crate) live: Extent,
+    pub live: Extent,
     /// Column and row of the pattern's top left, in a format whose cells have coordinates. The origin,
     /// column 0 and row 0, is the middle. Such a pattern begins and ends with live cells.
-    pub(crate) corner: Option<[i64; 2]>,
-    pub(crate) rule: Option<Rule>,
-    pub(crate) torus: Option<Size>,
+    pub corner: Option<[i64; 2]>,
+    pub rule: Option<Rule>,
+    pub torus: Option<Size>,
     /// The generation of the cells; 0 if the text does not say.
-    pub(crate) generation: u64,
-    pub(crate) remarks: Remarks,
+    pub generation: u64,
+    pub remarks: Remarks,
 }
 
 /// What was interpreted differently from the text and should be reported.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Remarks {
     /// The highest state of a cell; 0 for a text with two states.
-    pub(crate) states: u8,
+    pub states: u8,
     /// The text's rule has several states and was replaced by one with two.
-    pub(crate) history: bool,
+    pub history: bool,
     /// The text has no `!` at its end.
-    pub(crate) no_end: bool,
+    pub no_end: bool,
     /// The generation is beyond [`MAX_GENERATION`].
-    pub(crate) far_generation: bool,
+    pub far_generation: bool,
 }
 
 /// The maximum start generation of a pattern; it leaves as many generations to run.

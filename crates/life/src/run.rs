@@ -32,7 +32,7 @@ impl Run {
 
 /// The bounding box of live cells: first column, column after the last, first row, row after the last.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Extent(pub(crate) Option<[i64; 4]>);
+pub(crate) struct Extent(pub Option<[i64; 4]>);
 
 impl Extent {
     /// Extends the box by this many cells from column `x`, row `y` on.
