@@ -11,7 +11,6 @@ use engine::Kernel;
 use lang::{Message, tr};
 use life::{Lattice, Rule, Size};
 use parking_lot::Mutex;
-use std::fmt;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
@@ -94,36 +93,29 @@ pub(crate) enum Command {
 /// A session that can be saved although its thread does not answer.
 #[derive(Clone)]
 pub(crate) struct KnownSession {
-    pub(crate) session: SavedSession,
+    pub session: SavedSession,
     /// When this was the session's state last.
-    pub(crate) at: Instant,
+    pub at: Instant,
 }
 
 /// The newest known state of a session; clones share it.
 #[derive(Clone, Default)]
 pub(crate) struct LastKnown {
-    published: Arc<Mutex<Option<KnownSession>>>,
+    pub published: Arc<Mutex<Option<KnownSession>>>,
     /// As the front end has them now.
-    pub(crate) drafts: Arc<Mutex<Drafts>>,
-}
-
-impl LastKnown {
-    /// The session that was published last, if any.
-    pub(crate) fn session(&self) -> Option<KnownSession> {
-        self.published.lock().clone()
-    }
+    pub drafts: Arc<Mutex<Drafts>>,
 }
 
 /// Publishes the newest known state of a session, not more often than its cost allows.
 #[derive(Default)]
 pub(crate) struct SafetyCopy {
-    pub(crate) shared: LastKnown,
+    pub shared: LastKnown,
     /// Whether the log, the position and the copies are as they were published.
-    pub(crate) is_current: bool,
+    pub is_current: bool,
     /// When it was published last, and how long that took.
     published: Option<(Instant, Duration)>,
     /// Whether the session's file was not restored yet: it must not be overwritten then.
-    pub(crate) restore_pending: bool,
+    pub restore_pending: bool,
 }
 
 impl SafetyCopy {
@@ -156,6 +148,7 @@ impl SafetyCopy {
 }
 
 /// Where the answer to a command goes; whoever asked may have gone.
+#[derive(Clone, Debug)]
 pub(crate) struct Query<T>(Sender<T>);
 
 impl<T> Query<T> {
@@ -168,18 +161,6 @@ impl<T> Query<T> {
     /// Answers it.
     pub(crate) fn answer(self, answer: T) {
         let _ = self.0.send(answer);
-    }
-}
-
-impl<T> Clone for Query<T> {
-    fn clone(&self) -> Query<T> {
-        Query(self.0.clone())
-    }
-}
-
-impl<T> fmt::Debug for Query<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Query")
     }
 }
 

@@ -2,14 +2,13 @@
 //! in every available setting of the lab's switches, that the cells are always the same, and that ops are
 //! ordered as the setting promises and no further.
 
-use clap::ValueEnum;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::instances::{Event, Sim, open_engine, start_lattice, starts};
 use crate::trace::{StepKind, TimedRound};
 use crate::{
-    DeviceChoice, Order, PicturePlan, Request, Setup, Share, Start, Streams, Switches,
+    DeviceChoice, Order, PicturePlan, Request, Setup, Share, Start, Streams, Switch, Switches,
     TransferChoice, Wait,
 };
 use engine::conformance::{Cases, Fixture, Outcome, Report, timed};
@@ -61,43 +60,21 @@ pub fn first_wrong(kernel: &'static Kernel, device: DeviceChoice) -> Result<Opti
     Ok(fixture.check_kernel(kernel)?.wrong.into_iter().next())
 }
 
-/// Every setting that this kernel can have.
+/// Every setting that this kernel can have; of transfers and blocks, two.
 fn settings(kernel: &Kernel) -> Vec<Switches> {
-    let streams = [
-        Streams::PerInstance,
-        Streams::One,
-        Streams::Default,
-        Streams::Batch,
-    ];
-    let memories = [HostMemory::Pinned, HostMemory::Pageable];
-    let transfers = [TransferChoice::Auto, TransferChoice::Cells];
     let last_block = kernel.blocks.last().copied();
-    let all = vec![Switches::DEFAULT];
-    let all = varied(all, &streams, |it, streams| it.streams = streams);
-    let all = varied(all, &memories, |it, memory| it.host_memory = memory);
-    let all = varied(all, &[Wait::Poll, Wait::Each, Wait::All], |it, wait| {
-        it.wait = wait
-    });
-    let built_in = Order::value_variants().iter().copied();
-    let built_in: Vec<_> = built_in.filter(|it| *it != Order::Own).collect();
-    let all = varied(all, &built_in, |it, order| it.order = order);
-    let all = varied(all, &[false, true], |it, graphs| it.graphs = graphs);
-    let all = varied(all, &transfers, |it, transfer| it.transfer = transfer);
-    let mut all = varied(all, &[None, last_block], |it, block| it.block = block);
+    let is_of_them = |it: &Switches| {
+        it.order != Order::Own
+            && matches!(it.transfer, TransferChoice::Auto | TransferChoice::Cells)
+            && (it.block.is_none() || it.block == last_block)
+    };
+    let mut all = vec![Switches::DEFAULT];
+    for switch in Switch::ALL {
+        let each = |it| switch.positions(it, kernel);
+        all = all.into_iter().flat_map(each).filter(is_of_them).collect();
+    }
     all.retain(|switches| switches.incompatibility(kernel).is_none());
     all
-}
-
-/// Each of these with each value of one switch.
-fn varied<T: Copy>(all: Vec<Switches>, values: &[T], set: fn(&mut Switches, T)) -> Vec<Switches> {
-    let mut varied = Vec::new();
-    for mut switches in all {
-        for &value in values {
-            set(&mut switches, value);
-            varied.push(switches);
-        }
-    }
-    varied
 }
 
 fn setup(kernel: &'static Kernel, side: u64, device: DeviceChoice) -> Setup {
@@ -125,20 +102,6 @@ fn picture(switches: Switches) -> PicturePlan {
         },
         ..PicturePlan::BITS
     }
-}
-
-/// A setting in words.
-fn named(kernel: &Kernel, s: Switches) -> String {
-    let memory = match s.host_memory {
-        HostMemory::Pinned => "pinned",
-        HostMemory::Pageable => "pageable",
-    };
-    let graphs = if s.graphs { "graphs" } else { "eager" };
-    let (across, down) = s.block_of(kernel);
-    format!(
-        "{}, streams {}, {memory}, wait {}, {}-first, {graphs}, {}, {across}x{down}",
-        kernel.name, s.streams, s.wait, s.order, s.transfer
-    )
 }
 
 /// Makes rounds of all lattices with these switches. Returns the timed ones, and the last pictures'
@@ -182,6 +145,7 @@ fn rounds(
 fn check_settings(device: DeviceChoice) -> Result<Outcome> {
     let mut outcome = Outcome::default();
     for name in ["global", "bits"] {
+        let named = |switches: Switches| format!("{name}, {switches:?}");
         let kernel = kernels::find(name).expect("a kernel of the table");
         let setup = setup(kernel, 65, device);
         let (mut instances, mut lattices) = open_instances(&setup)?;
@@ -199,9 +163,7 @@ fn check_settings(device: DeviceChoice) -> Result<Outcome> {
                     });
                     same
                 });
-                outcome.expect(same, || {
-                    format!("instance {instance}: {}", named(kernel, switches))
-                });
+                outcome.expect(same, || format!("instance {instance}: {}", named(switches)));
             }
         }
         let same = instances.fetch()? == lattices;
@@ -227,6 +189,7 @@ fn agrees(lattice: &Lattice, words: &[u32], transfer: TransferChoice) -> bool {
 fn check_order(device: DeviceChoice, small: bool) -> Result<Outcome> {
     let mut outcome = Outcome::default();
     let kernel = kernels::find("sync-global").expect("a kernel of the table");
+    let named = |switches: Switches| format!("{switches:?}");
     let setup = setup(kernel, 128, device);
     let (mut instances, _) = open_instances(&setup)?;
     let sm_count = instances
@@ -253,19 +216,20 @@ fn check_order(device: DeviceChoice, small: bool) -> Result<Outcome> {
             let (timed, _) = rounds(&mut instances, &share, generations, true)?;
             // Between rounds, a device's clock may have been compared with the host's anew.
             let shift = Nanos(before.0 + instances.engine().clock_error().0);
-            let name = || named(kernel, switches);
             outcome.expect(timed.len() == ROUNDS, || {
-                format!("{} rounds were timed: {}", timed.len(), name())
+                format!("{} rounds were timed: {}", timed.len(), named(switches))
             });
             for wrong in promised(switches, &timed, devices, shift) {
-                outcome.expect(false, || format!("{wrong}: {}", name()));
+                outcome.expect(false, || format!("{wrong}: {}", named(switches)));
             }
             let used = streams_used(&timed);
             let wanted = match switches.streams {
                 Streams::PerInstance => INSTANCES,
                 Streams::One | Streams::Default | Streams::Batch => devices.min(INSTANCES),
             };
-            outcome.expect(used == wanted, || format!("{used} streams: {}", name()));
+            outcome.expect(used == wanted, || {
+                format!("{used} streams: {}", named(switches))
+            });
             overlapped |= launches_overlap(&timed);
             if overlapped || !free {
                 break;
@@ -276,12 +240,12 @@ fn check_order(device: DeviceChoice, small: bool) -> Result<Outcome> {
         let told = !small || switches.order == Order::Breadth;
         if free && side_by_side && told {
             outcome.expect(overlapped, || {
-                format!("no launches overlap: {}", named(kernel, switches))
+                format!("no launches overlap: {}", named(switches))
             });
         }
         if !free && devices == 1 {
             outcome.expect(!overlapped, || {
-                format!("launches overlap: {}", named(kernel, switches))
+                format!("launches overlap: {}", named(switches))
             });
         }
     }

@@ -26,29 +26,14 @@ use std::time::Duration;
 pub struct Snapshot {
     /// Where they are of.
     pub position: Position,
-    #[serde(with = "shared")]
-    pub(crate) lattices: Arc<[Packed]>,
+    pub(crate) lattices: Vec<Packed>,
 }
 
-mod shared {
-    use super::*;
-
-    pub(super) fn serialize<S: Serializer>(it: &[Packed], to: S) -> Result<S::Ok, S::Error> {
-        it.serialize(to)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<Arc<[Packed]>, D::Error> {
-        Ok(Vec::deserialize(from)?.into())
-    }
-}
-
-/// A compressed lattice, in [pieces](piece_of).
-#[derive(PartialEq, Debug)]
+/// A compressed lattice, in [pieces](piece_of), which clones share.
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Packed {
     size: Size,
-    pieces: Box<[Box<[u8]>]>,
+    pieces: Arc<[Box<[u8]>]>,
 }
 
 /// Words that are compressed at a time: those of whole rows.
@@ -75,7 +60,7 @@ impl Packed {
     fn lattice(&self) -> Result<Arc<Lattice>, MemoryError> {
         let mut lattice = Lattice::try_new(self.size)?;
         let words = lattice.words_mut().chunks_mut(piece_of(self.size));
-        for (words, piece) in words.zip(&self.pieces) {
+        for (words, piece) in words.zip(&*self.pieces) {
             lz4_flex::decompress_into(piece, bytemuck::cast_slice_mut(words))
                 .expect("compressed here, and kept in memory since");
         }
@@ -94,7 +79,7 @@ impl fmt::Display for Packed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut words = vec![0; piece_of(self.size).min(self.size.words())];
         text::write_lattice(f, self.size, |rows| {
-            for piece in &self.pieces {
+            for piece in &*self.pieces {
                 let bytes = bytemuck::cast_slice_mut(&mut words);
                 let count = lz4_flex::decompress_into(piece, bytes);
                 let count = count.expect("compressed here, and kept in memory since") / 4;

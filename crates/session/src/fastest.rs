@@ -395,7 +395,6 @@ pub struct RoundLength {
     generations: u32,
     /// Maximum number of generations, however short they are.
     max: u32,
-    is_fixed: bool,
 }
 
 impl RoundLength {
@@ -405,14 +404,6 @@ impl RoundLength {
     /// Rounds that take such a part of their time stay as they are, so that a graph is prepared
     /// once.
     const FITTING: RangeInclusive<f64> = 0.55..=1.25;
-
-    /// Rounds of this many generations, however long they take.
-    pub fn fixed(kernel: &'static Kernel, generations: u32) -> RoundLength {
-        RoundLength {
-            is_fixed: true,
-            ..RoundLength::adapting(kernel, u32::MAX, Duration::ZERO, generations)
-        }
-    }
 
     /// Rounds that should take `target` each, with this many generations at first and at most
     /// `max_launches` launches for one instance.
@@ -428,7 +419,6 @@ impl RoundLength {
             target,
             generations,
             max: u32::MAX,
-            is_fixed: false,
         }
     }
 
@@ -456,7 +446,7 @@ impl RoundLength {
 
     /// Takes into account how long a round of this many generations took.
     pub fn learn(&mut self, generations: u32, took: Duration) {
-        if self.is_fixed || generations == 0 {
+        if generations == 0 {
             return;
         }
         let per_generation = took.as_secs_f64().max(1e-9) / f64::from(generations);

@@ -423,7 +423,8 @@ impl Saver {
                 }
             }
         };
-        if let (Err(RecvTimeoutError::Timeout), Some(known)) = (&saved, self.last_known.session()) {
+        let known = self.last_known.published.lock().clone();
+        if let (Err(RecvTimeoutError::Timeout), Some(known)) = (&saved, known) {
             let generation = known.session.timeline.position.generation;
             let path = write(known.session)?;
             return Err(NotSaved {

@@ -389,13 +389,6 @@ impl Log {
         Some(undone.from)
     }
 
-    /// The log and the position after a redo, if something was undone.
-    pub(crate) fn after_redo(&self) -> Option<(Log, Position)> {
-        let mut log = self.clone();
-        let position = log.redo()?;
-        Some((log, position))
-    }
-
     /// The shortest route to a position from `here` (if the cells there are known), from a snapshot
     /// or from a start; `None` if nothing leads there.
     pub(crate) fn route(
@@ -411,7 +404,11 @@ impl Log {
         here.into_iter()
             .chain(snapshots)
             .chain(start)
-            .filter_map(|(source, from)| self.route_from(source, from, target))
+            .filter(|(_, from)| *from <= target && self.contains(*from) && self.contains(target))
+            .map(|(source, from)| Route {
+                source,
+                generations: self.generations_between(from, target),
+            })
             .min_by_key(|route| (route.generations, route.source != Source::Here))
     }
 
@@ -420,16 +417,6 @@ impl Log {
         let start = self.start_of(target);
         let made_anew = start.records > self.begin.records || self.is_start;
         (made_anew && start <= target).then_some(start)
-    }
-
-    fn route_from(&self, source: Source, from: Position, target: Position) -> Option<Route> {
-        if !self.contains(from) || !self.contains(target) {
-            return None;
-        }
-        (from <= target).then(|| Route {
-            source,
-            generations: self.generations_between(from, target),
-        })
     }
 
     /// The generations to step from one position to a later one.

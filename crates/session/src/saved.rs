@@ -96,18 +96,6 @@ impl SavedError {
 /// Maximum size of a file in bytes.
 const MAX_FILE_BYTES: u64 = 16 << 30;
 
-/// The first bytes of a file; `None` for what is no file or has no length, which may block when read.
-fn beginning(path: &Path) -> Option<Vec<u8>> {
-    let about = path.metadata().ok()?;
-    if !about.is_file() || about.len() == 0 {
-        return None;
-    }
-    let mut text = Vec::new();
-    let file = fs::File::open(path).ok()?;
-    file.take(64).read_to_end(&mut text).ok()?;
-    Some(text)
-}
-
 impl SavedSession {
     /// Writes the file atomically.
     ///
@@ -133,7 +121,12 @@ impl SavedSession {
 
     /// Whether a file is meant to be a session: it begins as one does, and as no pattern does.
     pub fn is_in(path: &Path) -> bool {
-        beginning(path).is_some_and(|text| text.trim_ascii_start().starts_with(b"{"))
+        let mut text = Vec::new();
+        // What is no file or has no length may block when it is read.
+        let is_file = path.metadata().is_ok_and(|it| it.is_file() && it.len() > 0);
+        let read = |file: fs::File| file.take(64).read_to_end(&mut text);
+        let is_read = is_file && fs::File::open(path).and_then(read).is_ok();
+        is_read && text.trim_ascii_start().starts_with(b"{")
     }
 
     /// Reads a file.
@@ -490,7 +483,6 @@ impl KernelSource {
 impl Settings {
     fn of(session: &SavedSession) -> Settings {
         let setup = &session.setup;
-        let paces = Pace::MIN_PER_SECOND..=Pace::MAX_PER_SECOND;
         Settings {
             kernel: setup.setting.kernel.rung(),
             device: setup.device,
@@ -501,8 +493,7 @@ impl Settings {
                 .try_into()
                 .unwrap_or(NonZeroU32::MIN),
             pace: match setup.pace {
-                // As `Pace::period` understands those beyond.
-                Pace::PerSecond(rounds) => Some(rounds.max(*paces.start()).min(*paces.end())),
+                Pace::PerSecond(rounds) => Some(rounds),
                 Pace::Unthrottled | Pace::Maximum => None,
             },
             maximum: setup.pace == Pace::Maximum,
@@ -579,7 +570,7 @@ impl OldTimeline {
         }
         let begin = base.lattices.map(|lattices| Snapshot {
             position: base.position,
-            lattices: lattices.into(),
+            lattices,
         });
         Ok(SavedTimeline {
             log,
@@ -710,7 +701,7 @@ pub(crate) struct OwnFile(Arc<Mutex<Option<Arc<FileInUse>>>>);
 /// A file that is reserved for a session.
 #[derive(Debug)]
 pub(crate) struct FileInUse {
-    pub(crate) path: PathBuf,
+    pub path: PathBuf,
     written: Mutex<Written>,
     _lock: Option<SaveLock>,
 }

@@ -46,32 +46,32 @@ pub(crate) enum Mode {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct RunTo {
     /// The generation at which it ends.
-    pub(crate) generation: u64,
+    pub generation: u64,
     /// Generations per round; grows while rounds are short.
-    pub(crate) chunk: u32,
+    pub chunk: u32,
     /// Whether the user chose a kernel since it began, which it leaves then.
-    pub(crate) keeps_kernel: bool,
+    pub keeps_kernel: bool,
 }
 
 /// A move to a position.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Move {
     /// Its end.
-    pub(crate) target: Position,
+    pub target: Position,
     /// What it is for.
-    pub(crate) purpose: MoveReason,
+    pub purpose: MoveReason,
     /// The mode after it.
     then: Mode,
     /// Since when it is under way.
-    pub(crate) since: Option<Instant>,
+    pub since: Option<Instant>,
     /// Whether the cells at the start of its route were set.
-    pub(crate) begun: bool,
+    pub begun: bool,
     /// Generations per round on the way.
-    pub(crate) chunk: u32,
+    pub chunk: u32,
     /// Generations to step in all.
-    pub(crate) total: u64,
+    pub total: u64,
     /// The generation at which a snapshot is made on the way.
-    pub(crate) waypoint: Option<u64>,
+    pub waypoint: Option<u64>,
 }
 
 /// Why a session moves to a position.
@@ -101,28 +101,28 @@ pub(crate) enum MoveReason {
 #[derive(Clone, Debug)]
 pub(crate) struct State {
     /// What the session is doing.
-    pub(crate) mode: Mode,
-    pub(crate) log: Log,
+    pub mode: Mode,
+    pub log: Log,
     /// The position of the cells, or the last one if they are lost.
-    pub(crate) position: Position,
+    pub position: Position,
     /// Copies of all lattices along the log.
-    pub(crate) copies: Copies,
+    pub copies: Copies,
     /// Whether the cells on the device are those of the position.
-    pub(crate) cells_known: bool,
+    pub cells_known: bool,
     /// The commands that wait.
-    pub(crate) queue: VecDeque<Command>,
+    pub queue: VecDeque<Command>,
     /// How long rounds are while running or stepping by hand, and when the next one is due.
-    pub(crate) pacing: Pacing,
+    pub pacing: Pacing,
     /// Rounds issued since the session began.
-    pub(crate) rounds: u64,
+    pub rounds: u64,
     /// The session pauses after this many rounds.
-    pub(crate) max_rounds: Option<u64>,
+    pub max_rounds: Option<u64>,
     /// New pictures are wanted even if nothing steps.
-    pub(crate) wants_pictures: bool,
+    pub wants_pictures: bool,
     /// The mode before a lesson paused the session.
     before_lesson: Option<Mode>,
     /// The number of the last edit that was applied or refused.
-    pub(crate) last_edit: u64,
+    pub last_edit: u64,
     /// The log before a redo, until the cells are set for the log after it.
     before_redo: Option<Box<Log>>,
 }
@@ -660,7 +660,8 @@ impl State {
     pub(crate) fn redo(&mut self) -> Option<Notice> {
         self.begin_anew();
         self.mode = Mode::Paused;
-        let Some((log, position)) = self.log.after_redo() else {
+        let mut log = self.log.clone();
+        let Some(position) = log.redo() else {
             return refuse(message!("Nothing to redo"));
         };
         if log
@@ -728,13 +729,6 @@ impl State {
                 self.mode = Mode::Paused;
             }
             Mode::RunningTo(_) | Mode::Stepping(_) | Mode::Paused | Mode::Moving(_) => {}
-        }
-    }
-
-    /// Notes that B's round was issued: B is at A's generation.
-    pub(crate) fn stepped_second(&mut self, now: Instant) {
-        if self.mode == Mode::Running {
-            self.pacing.keep(now);
         }
     }
 
@@ -910,13 +904,6 @@ impl State {
         self.log.record(self.position.records).is_some()
     }
 
-    /// At most `wanted` generations, up to the next record.
-    pub(crate) fn until_next(&self, wanted: u64) -> u32 {
-        let next = self.log.generations_to_next(self.position);
-        let left = wanted.min(next.unwrap_or(u64::MAX));
-        left.min(u32::MAX.into()) as u32
-    }
-
     /// Whether a record that is due here is the first of what the user did at once, so that undo leads here.
     pub(crate) fn begins_edit(&self, record: &Record) -> bool {
         let before = self.position.records.checked_sub(1);
@@ -946,18 +933,18 @@ fn not_kept(position: Position) -> Notice {
 /// The length of rounds and their pace.
 #[derive(Clone, Debug)]
 pub(crate) struct Pacing {
-    pub(crate) pace: Pace,
+    pub pace: Pace,
     /// Generations per round that somebody chose; those in use where the pace is not the maximum.
-    pub(crate) chosen: u32,
+    pub chosen: u32,
     /// Those in use at the maximum pace, which fits them to the time of a frame.
     fitted: Option<u32>,
     /// Whether the user chose a kernel at the maximum pace; it then stays instead of the fastest one.
-    pub(crate) keeps_kernel: bool,
+    pub keeps_kernel: bool,
     /// When the next round is due.
-    pub(crate) due: Instant,
+    pub due: Instant,
     /// Generations still to issue of a round that is too long to be issued at once. Such a round is
     /// issued as several, and counted once.
-    pub(crate) left: Option<u32>,
+    pub left: Option<u32>,
 }
 
 impl Pacing {

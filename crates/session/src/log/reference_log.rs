@@ -13,10 +13,10 @@ pub(crate) type Cells = Vec<Arc<Lattice>>;
 /// A record.
 #[derive(Clone)]
 pub(crate) struct Item {
-    pub(crate) author: Author,
-    pub(crate) entry: u64,
-    pub(crate) generation: u64,
-    pub(crate) content: Content,
+    pub author: Author,
+    pub entry: u64,
+    pub generation: u64,
+    pub content: Content,
     /// What holds once it has been applied.
     parameters: SessionParameters,
 }
@@ -32,8 +32,8 @@ impl Item {
 /// Where an undo leads, and whether it takes the edit off the log.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Back {
-    pub(crate) to: Position,
-    pub(crate) removes: bool,
+    pub to: Position,
+    pub removes: bool,
 }
 
 /// Everything that happened.
@@ -41,9 +41,9 @@ pub(crate) struct Back {
 pub(crate) struct ReferenceLog {
     /// At the beginning.
     parameters: SessionParameters,
-    pub(crate) items: Vec<Item>,
+    pub items: Vec<Item>,
     /// The number of the first record that the log has kept.
-    pub(crate) first: u64,
+    pub first: u64,
     /// The cells at positions that were asked for.
     known: BTreeMap<Position, Cells>,
 }

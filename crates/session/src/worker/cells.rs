@@ -229,7 +229,13 @@ impl SessionWorker {
             return Ok(());
         };
         let Some(route) = self.state.route(target) else {
-            return self.handle_unreachable_target();
+            // It goes as near as possible, or the session ends.
+            match self.state.handle_unreachable_target() {
+                Some(notice) => self.notify(notice),
+                None => self.fail(message!("no snapshot of the lattices is left")),
+            }
+            self.log_changed();
+            return Ok(());
         };
         let before = self.state.position;
         let from = match route.source {
@@ -290,15 +296,5 @@ impl SessionWorker {
         }
         self.replace_lattices(setup, all)?;
         Ok(true)
-    }
-
-    /// Handles a move whose target no route reaches: goes as near as possible, or ends the session.
-    fn handle_unreachable_target(&mut self) -> Result<()> {
-        match self.state.handle_unreachable_target() {
-            Some(notice) => self.notify(notice),
-            None => self.fail(message!("no snapshot of the lattices is left")),
-        }
-        self.log_changed();
-        Ok(())
     }
 }

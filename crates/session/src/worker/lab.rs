@@ -5,7 +5,7 @@
 //! hand, cut short, or timed by events.
 
 use super::SessionWorker;
-use crate::instances::{MAX_IN_FLIGHT, Round, Sim};
+use crate::instances::{Round, Sim};
 use crate::state::Mode;
 use crate::trace::{RecordedGroup, RecordedSetting, RoundWork, TimedRound};
 use crate::{
@@ -37,14 +37,14 @@ pub(crate) struct Statistics {
     /// Times at which rounds completed, with the totals of rounds and generations at each.
     samples: VecDeque<(Instant, u64, u64)>,
     /// Rounds completed since the session began.
-    pub(super) rounds: u64,
+    pub rounds: u64,
     generations: u64,
     launches: VecDeque<f64>,
     round_us: VecDeque<f64>,
     /// The kernel in use, and its cells per second of launch time in the latest timed rounds.
     stepping: (&'static str, VecDeque<f64>),
     /// Each kernel used so far, with the median cells per second of launch time of its latest timed rounds.
-    pub(super) reached: Vec<(&'static str, f64)>,
+    pub reached: Vec<(&'static str, f64)>,
 }
 
 impl Statistics {
@@ -178,22 +178,12 @@ const MIN_ROUNDS: u32 = 32;
 const MIN_INTERVAL: Duration = Duration::from_millis(25);
 
 /// Chooses the rounds to time: one in 32, and fewer if rounds are short.
-#[derive(Debug)]
+#[derive(Default, Debug)]
 pub struct Sampling {
     /// Rounds since the last timed round.
     since: u32,
     last: Option<Instant>,
-    one_in: u32,
-}
-
-impl Default for Sampling {
-    fn default() -> Sampling {
-        Sampling {
-            since: 0,
-            last: None,
-            one_in: MIN_ROUNDS,
-        }
-    }
+    one_in: Option<u32>,
 }
 
 impl Sampling {
@@ -214,7 +204,7 @@ impl Sampling {
         self.since += 1;
         if timed {
             if self.last.is_some() {
-                self.one_in = self.since;
+                self.one_in = Some(self.since);
             }
             self.last = Some(now);
             self.since = 0;
@@ -223,7 +213,7 @@ impl Sampling {
 
     /// The distance in rounds between the last two timed rounds.
     pub fn one_in(&self) -> u32 {
-        self.one_in
+        self.one_in.unwrap_or(MIN_ROUNDS)
     }
 }
 
@@ -325,36 +315,36 @@ impl Effect {
 /// What is measured of a session's rounds.
 #[derive(Default)]
 pub(crate) struct Lab {
-    pub(crate) statistics: Statistics,
-    pub(crate) sampling: Sampling,
+    pub statistics: Statistics,
+    pub sampling: Sampling,
     /// When the last command came, or the session began.
-    pub(crate) last_command: Option<Instant>,
+    pub last_command: Option<Instant>,
     /// How many trials have begun.
     trials: u64,
     /// By what factor rounds of equal settings differ, once that was measured.
-    pub(crate) spread: Option<f64>,
+    pub spread: Option<f64>,
     /// What the last change of a switch or of the kernel did to the time of a round.
-    pub(crate) last_effect: Option<Effect>,
+    pub last_effect: Option<Effect>,
     /// The setting before the last change, if a recorded effect of that change is shown.
-    pub(crate) before_change: Option<Setting>,
+    pub before_change: Option<Setting>,
     /// The recorded rounds that are shown.
-    pub(crate) recorded: Option<RecordedKey>,
+    pub recorded: Option<RecordedKey>,
     /// The setting before the last switch.
-    pub(crate) previous: Option<Switches>,
+    pub previous: Option<Switches>,
     /// B's switches when A and B were compared last.
-    pub(crate) b_switches: Option<Switches>,
+    pub b_switches: Option<Switches>,
     /// Number of cells that differ between A and B, and the generation of that count.
-    pub(crate) differing: Option<(u64, u64)>,
+    pub differing: Option<(u64, u64)>,
     /// Whether the overlap is shown.
-    pub(crate) is_watching: bool,
+    pub is_watching: bool,
     /// The time of each op of a round when it runs alone, with the present setting, once measured.
-    pub(crate) isolated: Option<Arc<[IsolatedOp]>>,
+    pub isolated: Option<Arc<[IsolatedOp]>>,
     /// What the calibration under way is of.
-    pub(super) calibrating: Option<Share>,
+    pub calibrating: Option<Share>,
     /// Whether timed rounds record block timestamps.
-    pub(crate) block_timestamps: bool,
+    pub block_timestamps: bool,
     /// The latest launches in microseconds: without and with block timestamps.
-    launches: [VecDeque<f64>; 2],
+    pub launches: [VecDeque<f64>; 2],
 }
 
 /// What the recorded rounds depend on that are shown: the lattices, and the settings of the round that is
@@ -374,32 +364,13 @@ impl Lab {
         push(&mut self.launches[usize::from(!plain)], us);
     }
 
-    /// What is measured of rounds, for the status.
-    pub(crate) fn status(&self, comparison: Option<AbComparison>, tells_effect: bool) -> LabStatus {
-        LabStatus {
-            isolated: self.isolated.clone().filter(|_| self.is_watching),
-            comparison,
-            last_effect: self.last_effect.clone(),
-            tells_effect,
-            block_timestamps: self.block_timestamps,
-            timestamp_overhead: self.timestamp_overhead(),
-            recording: None,
-        }
-    }
-
     /// The factor by which block timestamps lengthen a launch, once enough of both were timed.
-    fn timestamp_overhead(&self) -> Option<f64> {
+    pub(super) fn timestamp_overhead(&self) -> Option<f64> {
         let enough = |launches: &VecDeque<f64>| {
             median(launches.iter().copied()).filter(|_| launches.len() >= 5)
         };
         let [plain, block_timestamps] = self.launches.each_ref().map(enough);
         Some(block_timestamps? / plain?)
-    }
-
-    /// Turns block timestamps of timed rounds on or off.
-    pub(super) fn toggle_block_timestamps(&mut self) {
-        self.block_timestamps = !self.block_timestamps;
-        self.launches.iter_mut().for_each(VecDeque::clear);
     }
 }
 
@@ -431,7 +402,7 @@ enum Subject {
 pub(crate) struct Trial {
     subject: Subject,
     /// The setting before the change, or B's.
-    pub(crate) other: Setting,
+    pub other: Setting,
     /// Of A's rounds and of B's.
     executor: Executor,
     /// Whether the round that is being issued is compared, and of A and B the pair.
@@ -612,15 +583,6 @@ impl SessionWorker {
         }
     }
 
-    /// How many rounds are in flight at most: each of a trial is alone.
-    pub(super) fn max_in_flight(&self) -> usize {
-        if self.trial.is_some() {
-            1
-        } else {
-            MAX_IN_FLIGHT
-        }
-    }
-
     /// Counts a complete round, and takes it into a trial. Returns what was timed of it, if its setting is the
     /// present one or B's; the others' stands above that.
     pub(super) fn count_round(
@@ -727,12 +689,12 @@ impl SessionWorker {
 /// What the user chose, while the fastest setting steps the lattices.
 #[derive(Clone)]
 pub(super) struct Chosen {
-    pub(super) setting: Setting,
-    pub(super) kernel_choice: KernelChoice,
+    pub setting: Setting,
+    pub kernel_choice: KernelChoice,
     /// The switches of the fastest setting; the user may change them.
-    pub(super) fastest: Switches,
+    pub fastest: Switches,
     /// The size and the number of the lattices that `fastest` was estimated for.
-    pub(super) grid: (Size, usize),
+    pub grid: (Size, usize),
 }
 
 impl SessionWorker {

@@ -24,14 +24,14 @@
 use crate::command::{Command, LastKnown, Notice, SafetyCopy, refuse};
 use crate::copies::Snapshot;
 use crate::engines::{Engines, Losses, first_view};
-use crate::instances::{Event, Round, Sim};
+use crate::instances::{Event, MAX_IN_FLIGHT, Round, Sim};
 use crate::log::{CellChange, Content, Log, Record, SessionParameters};
 use crate::population::Populations;
 use crate::saved::SavedSession;
 use crate::state::{Mode, Move, Pacing, State, part_of_round};
 use crate::trace::{Recording, TimedRound, Trace};
 use crate::{
-    DEFAULT_KERNEL, DeviceChoice, KernelChoice, Pace, PicturePlan, Pictures, Request,
+    DEFAULT_KERNEL, DeviceChoice, KernelChoice, NOTICE_TIME, Pace, PicturePlan, Pictures, Request,
     SessionAction, Setup, Share, Status,
 };
 use engine::{Result, kernels};
@@ -58,13 +58,16 @@ mod watching;
 /// Time between two publications for those who save the session while its thread hangs, at least.
 const PUBLISH_INTERVAL: Duration = Duration::from_millis(500);
 
+/// How long a command waits for the engine before a notice says so.
+const WAITING_NOTICE_DELAY: Duration = Duration::from_millis(300);
+
 /// The part of a session that other threads read.
 pub(super) struct Shared {
-    pub(super) status: Arc<Mutex<Arc<Status>>>,
-    pub(super) pictures: Pictures,
-    pub(super) trace: Arc<Mutex<Trace>>,
-    pub(super) populations: Arc<Mutex<Populations>>,
-    pub(super) last_known: LastKnown,
+    pub status: Arc<Mutex<Arc<Status>>>,
+    pub pictures: Pictures,
+    pub trace: Arc<Mutex<Trace>>,
+    pub populations: Arc<Mutex<Populations>>,
+    pub last_known: LastKnown,
 }
 
 /// The thread's body: answers `ready` once, then works until [`Command::Close`] comes. Continues the
@@ -261,7 +264,8 @@ impl SessionWorker {
     /// Work that depends on the time, after every turn.
     fn after_turn(&mut self) {
         let now = self.now();
-        self.publisher.forget_old_notice(now);
+        let is_old = |(_, since): &mut (Notice, Instant)| now - *since > NOTICE_TIME;
+        self.publisher.is_changed |= self.publisher.notice.take_if(is_old).is_some();
         if self.watch.forget_reseeds(now) {
             self.publisher.is_changed = true;
         }
@@ -274,14 +278,26 @@ impl SessionWorker {
         }
     }
 
+    fn publish_status(&mut self, now: Instant) {
+        self.publish_effect();
+        self.show_recorded_rounds();
+        let status = self.make_status(now);
+        let publisher = &mut self.publisher;
+        *publisher.status.lock() = Arc::new(status);
+        (publisher.published, publisher.is_changed) = (now, false);
+        publisher.wake();
+    }
+
     fn engine_facts(&self, now: Instant) -> EngineFacts {
         let Some(sim) = &self.sim else {
             return EngineFacts::default(); // it is being replaced
         };
         let lagging = self.lagging_side();
+        // Each round of a trial is alone.
+        let most = self.trial.as_ref().map_or(MAX_IN_FLIGHT, |_| 1);
         EngineFacts {
             engine_idle: sim.is_idle() && !self.snapshots.is_reading(),
-            has_room: sim.depth() < self.max_in_flight() && !sim.is_calibrating(),
+            has_room: sim.depth() < most && !sim.is_calibrating(),
             longest_round: self.longest_round(),
             calibrating: sim.is_calibrating(),
             wants_calibration: self.wants_calibration(),
@@ -364,7 +380,10 @@ impl SessionWorker {
         let by_hand = matches!(self.state.mode, Mode::Stepping(_));
         let runs_to = matches!(self.state.mode, Mode::RunningTo(_));
         if is_second {
-            self.state.stepped_second(now);
+            // B's round: B is at A's generation.
+            if self.state.mode == Mode::Running {
+                self.state.pacing.keep(now);
+            }
         } else {
             self.state.stepped(generations, now);
         }
@@ -423,8 +442,13 @@ impl SessionWorker {
     /// Shows a notice, once per command, if the first one waits for a long launch.
     fn report_waiting_command(&mut self, now: Instant) {
         let waits = !self.state.queue.is_empty() && self.state.moving().is_none();
-        let waits = waits && self.ended.is_none();
-        if self.publisher.waits_long(waits, now) {
+        if !waits || self.ended.is_some() {
+            self.publisher.waiting = None;
+            return;
+        }
+        let (since, is_reported) = self.publisher.waiting.get_or_insert((now, false));
+        if !*is_reported && now - *since > WAITING_NOTICE_DELAY {
+            *is_reported = true;
             self.notify(Notice::Done(message!(
                 "Waiting for the present launch to finish"
             )));
@@ -450,12 +474,10 @@ enum When {
     AllCellsOnHost,
 }
 
-/// What a command needs, and what comes before it and after it.
+/// What a command needs, and what comes after it.
 #[derive(Clone, Copy)]
 struct Needs {
     when: When,
-    /// What it overtakes in the queue during a move.
-    overtakes: Overtakes,
     /// Whether it changes what is saved of a session, so that saving waits for it.
     changes_what_is_saved: bool,
     after_end: AfterEnd,
@@ -525,11 +547,6 @@ impl Command {
         };
         Needs {
             when,
-            overtakes: match self {
-                Command::Act(SessionAction::TogglePause) => Overtakes::All,
-                Command::Save(_) => Overtakes::WhatIsNotSaved,
-                _ => Overtakes::Nothing,
-            },
             changes_what_is_saved,
             after_end,
         }
@@ -540,15 +557,6 @@ impl Command {
     fn is_step(&self) -> bool {
         use SessionAction::{StepGeneration, StepRound};
         matches!(self, Command::Act(StepGeneration | StepRound))
-    }
-
-    /// Whether somebody waits to see its effect on cells.
-    fn is_edit(&self) -> bool {
-        use SessionAction::{Redo, Undo};
-        matches!(
-            self,
-            Command::Edit(..) | Command::ReadCells(..) | Command::Act(Undo | Redo)
-        )
     }
 }
 
@@ -570,12 +578,11 @@ fn enqueue(queue: &mut VecDeque<Command>, command: Command, is_moving: bool) {
         return;
     }
     let changes = |waiting: &Command| waiting.needs().changes_what_is_saved;
-    let at = match command.needs().overtakes {
-        Overtakes::All if is_moving => 0,
-        Overtakes::WhatIsNotSaved if is_moving => {
-            queue.iter().rposition(changes).map_or(0, |last| last + 1)
-        }
-        Overtakes::Nothing | Overtakes::All | Overtakes::WhatIsNotSaved => queue.len(),
+    let at = match command {
+        // It stops the move.
+        Command::Act(SessionAction::TogglePause) if is_moving => 0,
+        Command::Save(_) if is_moving => queue.iter().rposition(changes).map_or(0, |last| last + 1),
+        _ => queue.len(),
     };
     queue.insert(at, command);
 }
@@ -585,17 +592,6 @@ impl SessionAction {
     pub fn needs_engine(self) -> bool {
         Command::Act(self).needs().after_end == AfterEnd::Refuse
     }
-}
-
-/// What a command overtakes in the queue during a move, whose end others wait for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Overtakes {
-    /// Nothing.
-    Nothing,
-    /// Everything: it stops the move.
-    All,
-    /// Those behind the last that changes what is saved.
-    WhatIsNotSaved,
 }
 
 /// What is done with a command after the session's end.
@@ -746,7 +742,9 @@ fn only_if(can_be: bool, work: NextTask) -> NextTask {
 
 /// A round of at most `wanted` generations, up to the next record.
 fn round(state: &State, wanted: u64, facts: &EngineFacts) -> NextTask {
-    let wanted = state.until_next(wanted);
+    let next = state.log.generations_to_next(state.position);
+    let wanted = wanted.min(next.unwrap_or(u64::MAX));
+    let wanted = wanted.min(u32::MAX.into()) as u32;
     only_if(
         facts.has_room,
         NextTask::Round(part_of_round(wanted, facts.longest_round)),
@@ -955,7 +953,8 @@ impl SessionWorker {
                 None
             }
             Command::WatchPopulation(watching) => {
-                self.watch_populations(watching);
+                self.watch.shown = watching;
+                self.update_measuring(false);
                 None
             }
             Command::WatchOverlap(watching) => {

@@ -5,7 +5,7 @@ use super::SessionWorker;
 use crate::command::Notice;
 use crate::saved::{Drafts, SavedSession};
 use crate::trace::Trace;
-use crate::{NOTICE_TIME, Pictures, Setup, Status};
+use crate::{Pictures, Setup, Status};
 use lang::{Message, english};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -14,22 +14,19 @@ use std::time::{Duration, Instant};
 /// Time between two updates of the status, at least.
 const STATUS_INTERVAL: Duration = Duration::from_millis(15);
 
-/// How long a command waits for the engine before a notice says so.
-const WAITING_NOTICE_DELAY: Duration = Duration::from_millis(300);
-
 /// Publishes a session to other threads, and wakes them.
 pub(crate) struct Publisher {
-    pub(crate) status: Arc<Mutex<Arc<Status>>>,
-    pub(crate) pictures: Pictures,
-    pub(crate) trace: Arc<Mutex<Trace>>,
+    pub status: Arc<Mutex<Arc<Status>>>,
+    pub pictures: Pictures,
+    pub trace: Arc<Mutex<Trace>>,
     /// The notice that is shown, and since when.
-    pub(crate) notice: Option<(Notice, Instant)>,
+    pub notice: Option<(Notice, Instant)>,
     /// Since when the first command waits for the engine, and whether a notice has said so.
-    pub(crate) waiting: Option<(Instant, bool)>,
+    pub waiting: Option<(Instant, bool)>,
     /// Whether the status has changed since it was published.
-    pub(crate) is_changed: bool,
+    pub is_changed: bool,
     /// When the status was published.
-    published: Instant,
+    pub published: Instant,
     wake: Box<dyn Fn()>,
 }
 
@@ -61,44 +58,14 @@ impl Publisher {
         }
     }
 
-    /// Whether the effect of the last change is told as a notice.
-    pub(super) fn tells_effect(&self) -> bool {
-        matches!(self.notice, Some((Notice::Effect, _)))
-    }
-
     /// Calls whoever draws.
     pub(crate) fn wake(&self) {
         (self.wake)();
     }
 
-    /// Forgets a notice that was shown long enough.
-    pub(crate) fn forget_old_notice(&mut self, now: Instant) {
-        let is_over = |(_, since): &mut (Notice, Instant)| now - *since > NOTICE_TIME;
-        self.is_changed |= self.notice.take_if(is_over).is_some();
-    }
-
-    /// Notes whether the first command waits. Returns whether a notice should say so now.
-    pub(crate) fn waits_long(&mut self, waits: bool, now: Instant) -> bool {
-        if !waits {
-            self.waiting = None;
-            return false;
-        }
-        let (since, is_reported) = self.waiting.get_or_insert((now, false));
-        let is_long = !*is_reported && now - *since > WAITING_NOTICE_DELAY;
-        *is_reported |= is_long;
-        is_long
-    }
-
     /// When a changed status may be published; `None` if it has not changed.
     pub(crate) fn due(&self) -> Option<Instant> {
         self.is_changed.then(|| self.published + STATUS_INTERVAL)
-    }
-
-    /// Publishes a status.
-    pub(super) fn publish(&mut self, status: Status, now: Instant) {
-        *self.status.lock() = Arc::new(status);
-        (self.published, self.is_changed) = (now, false);
-        self.wake();
     }
 }
 

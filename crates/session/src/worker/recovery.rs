@@ -301,7 +301,10 @@ impl SessionWorker {
         for notice in saved.notices {
             self.notify(Notice::Done(notice));
         }
-        self.fit_own_round();
+        // Breadth-first, if the order is the user's own and the saved round is no longer right.
+        if self.setup.fit_own_round() {
+            self.own_round_left(self.setup.instances);
+        }
         let limited = self.setup.rounds.is_some(); // a requested number of rounds is run
         let runs = (saved.running || limited) && self.setup.rounds != Some(0);
         let mode = if runs { Mode::Running } else { Mode::Paused };
@@ -323,15 +326,6 @@ impl SessionWorker {
         self.log_changed();
         self.publisher.is_changed = true;
         Ok(())
-    }
-
-    /// Takes breadth-first if the order is the user's own and the saved round is no longer right.
-    fn fit_own_round(&mut self) {
-        let setup = &mut self.setup;
-        if setup.fit_own_round() {
-            let instances = setup.instances;
-            self.own_round_left(instances);
-        }
     }
 
     /// Says that breadth-first took the place of the user's own round.

@@ -50,12 +50,6 @@ impl SessionWorker {
         instances.map_or(Vec::new(), |it| it.plans(&requested(&setting)))
     }
 
-    /// The fastest kernel by the estimate, for rounds of this many generations.
-    fn auto_kernel(&self, generations: u32) -> Option<&'static Kernel> {
-        let plans = self.plans(|it| Requested::all_but_the_kernel(it, generations));
-        Some(plans.first()?.setting.kernel)
-    }
-
     /// The setup with these parameters, and with a kernel that accepts lattices of their size.
     pub(super) fn setup_for(&self, parameters: &SessionParameters) -> Setup {
         let Setup {
@@ -314,7 +308,9 @@ impl SessionWorker {
     /// Selects the program's choice: at the maximum pace and in a run the fastest setting.
     pub(super) fn use_auto_kernel(&mut self) -> Result<Option<Notice>> {
         self.keep_kernel(false);
-        let kernel = self.auto_kernel(self.state.pacing.generations());
+        let generations = self.state.pacing.generations();
+        let plans = self.plans(|it| Requested::all_but_the_kernel(it, generations));
+        let kernel = plans.first().map(|plan| plan.setting.kernel);
         match kernel.filter(|_| !self.wants_fastest()) {
             Some(kernel) => self.set_kernel(kernel, KernelChoice::Estimated),
             None => Ok(None), // it follows
@@ -740,7 +736,8 @@ impl SessionWorker {
         if let (Some(why), false) = (self.no_timestamps(), self.lab.block_timestamps) {
             return refuse(why);
         }
-        self.lab.toggle_block_timestamps();
+        self.lab.block_timestamps ^= true;
+        self.lab.launches = Default::default();
         None
     }
 

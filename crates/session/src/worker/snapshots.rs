@@ -51,7 +51,7 @@ pub(crate) struct SnapshotStore {
     slots: [Option<UnderWay>; SNAPSHOT_SLOTS as usize],
     waiters: Vec<Waiter>,
     /// Whether cells changed since the last copy was begun.
-    pub(crate) is_stale: bool,
+    pub is_stale: bool,
     /// When the next periodic copy may be made.
     due: Option<Instant>,
     /// What was read in the background is reported to the session by this.
@@ -121,16 +121,6 @@ impl SnapshotStore {
     /// A slot for the next copy.
     pub(crate) fn free_slot(&self) -> Option<usize> {
         self.slots.iter().position(Option::is_none)
-    }
-
-    /// Notes that a copy is on its way into a slot.
-    fn begin(&mut self, slot: usize, position: Position, now: Instant) {
-        self.slots[slot] = Some(UnderWay {
-            position,
-            read: None,
-        });
-        self.is_stale = false;
-        self.due = Some(now + COPY_INTERVAL);
     }
 
     /// Begins to read the copy that has arrived in a slot in the background.
@@ -219,7 +209,13 @@ impl SessionWorker {
             return Ok(());
         }
         let position = self.state.position;
-        self.snapshots.begin(slot, position, now);
+        let snapshots = &mut self.snapshots;
+        snapshots.slots[slot] = Some(UnderWay {
+            position,
+            read: None,
+        });
+        snapshots.is_stale = false;
+        snapshots.due = Some(now + COPY_INTERVAL);
         self.state.copies.coming.push(position);
         let is_moving = self.state.moving().is_some();
         if let Mode::Moving(moving) = &mut self.state.mode

@@ -2,15 +2,15 @@
 //! round's ops.
 
 use super::SessionWorker;
-use super::lab::RecordedStatus;
+use super::lab::{LabStatus, RecordedStatus};
 use super::snapshots::RETRY_INTERVAL;
 use super::watching::Measuring;
-use crate::command::{Notice, refuse};
+use crate::command::{Command, Notice, refuse};
 use crate::instances::Sim;
 use crate::state::{Mode, part_of_round};
 use crate::status::{ClockStatus, EngineStatus, LatticeStatus, Recomputing, SettingStatus};
 use crate::trace::Recording;
-use crate::{Pace, Request, Setting, Status, recorded_in_words, time_left};
+use crate::{Pace, Request, SessionAction, Setting, Status, recorded_in_words, time_left};
 use engine::Result;
 use lang::{Message, message};
 use std::time::{Duration, Instant};
@@ -19,13 +19,7 @@ use std::time::{Duration, Instant};
 const MIN_SHOWN_MOVE: Duration = Duration::from_millis(200);
 
 impl SessionWorker {
-    pub(super) fn publish_status(&mut self, now: Instant) {
-        self.publish_effect();
-        self.show_recorded_rounds();
-        let status = self.make_status(now);
-        self.publisher.publish(status, now);
-    }
-
+    /// The figures at this time.
     pub(super) fn make_status(&self, now: Instant) -> Status {
         let mut status = Status {
             engine: self.engine_status(),
@@ -33,9 +27,15 @@ impl SessionWorker {
             setting: self.setting_status(),
             clock: self.clock_status(now),
             rates: self.rate_status(now),
-            lab: self
-                .lab
-                .status(self.comparison(), self.publisher.tells_effect()),
+            lab: LabStatus {
+                isolated: self.lab.isolated.clone().filter(|_| self.lab.is_watching),
+                comparison: self.comparison(),
+                last_effect: self.lab.last_effect.clone(),
+                tells_effect: matches!(self.publisher.notice, Some((Notice::Effect, _))),
+                block_timestamps: self.lab.block_timestamps,
+                timestamp_overhead: self.lab.timestamp_overhead(),
+                recording: None,
+            },
             panels: self.watch.status(),
             notice: self
                 .progress(now)
@@ -95,6 +95,14 @@ impl SessionWorker {
 
     fn clock_status(&self, now: Instant) -> ClockStatus {
         let is_complete = |sim: &Sim| sim.is_idle() && self.lagging_side().is_none();
+        // Somebody waits to see its effect on cells.
+        let is_edit = |command: &&Command| {
+            use SessionAction::{Redo, Undo};
+            matches!(
+                command,
+                Command::Edit(..) | Command::ReadCells(..) | Command::Act(Undo | Redo)
+            )
+        };
         ClockStatus {
             running: self.is_running(),
             generation: self.state.position.generation,
@@ -102,27 +110,17 @@ impl SessionWorker {
                 Mode::RunningTo(run_to) => Some(run_to.generation),
                 _ => None,
             },
-            oldest: self.oldest_generation(),
+            oldest: self.state.oldest_reachable().map(|oldest| {
+                let start = self.state.log.start_of(self.state.position);
+                oldest.max(start).generation
+            }),
             recomputing: self.recomputing(now),
-            waiting_edits: self.waiting_edits(),
+            waiting_edits: self.state.queue.iter().filter(is_edit).count(),
             finished: self.state.has_all_rounds()
                 && self.state.cells_known
                 && self.state.moving().is_none()
                 && self.sim.as_ref().is_some_and(is_complete),
         }
-    }
-
-    /// Number of edits, undos, redos and copies in the queue.
-    fn waiting_edits(&self) -> usize {
-        let all = self.state.queue.iter();
-        all.filter(|command| command.is_edit()).count()
-    }
-
-    /// The oldest generation of the start in force that a route leads to.
-    fn oldest_generation(&self) -> Option<u64> {
-        let oldest = self.state.oldest_reachable()?;
-        let start = self.state.log.start_of(self.state.position);
-        Some(oldest.max(start).generation)
     }
 
     /// How much of a move is done, unless it has only just begun: most are over at once.

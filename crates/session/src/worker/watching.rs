@@ -16,12 +16,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 impl SessionWorker {
-    /// Sets whether populations are shown.
-    pub(super) fn watch_populations(&mut self, shown: bool) {
-        self.watch.shown = shown;
-        self.update_measuring(false);
-    }
-
     /// Switches to the next choice of when rounds stop automatically.
     pub(super) fn next_stop_when_still(&mut self) -> Notice {
         let next = self.setup.time.stop_when_still.next();
@@ -162,23 +156,23 @@ const SPARSE_ROUNDS: u32 = 16;
 #[derive(Default)]
 pub(crate) struct Watch {
     /// The selected instance.
-    pub(crate) selected: usize,
+    pub selected: usize,
     /// Whether populations are shown.
-    shown: bool,
+    pub shown: bool,
     detectors: Vec<Detector>,
     /// What each instance has settled into, and since when that is known.
     settled: Arc<[Option<Settled>]>,
     since: Vec<Option<Instant>>,
     /// If sparsely, measures only serve to refill dead panels, and the status has no settled states.
-    pub(crate) measuring: Measuring,
+    pub measuring: Measuring,
     /// Rounds since the last one that measured.
-    pub(crate) rounds_since_measure: u32,
+    pub rounds_since_measure: u32,
     /// Whether the rounds were stopped for the present settled states.
     stopped: bool,
     /// The instances that were refilled lately, and when.
     reseeded: Vec<(usize, Instant)>,
     /// Populations over time, which other threads read.
-    pub(crate) populations: Arc<Mutex<Populations>>,
+    pub populations: Arc<Mutex<Populations>>,
 }
 
 impl Watch {

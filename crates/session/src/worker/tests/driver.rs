@@ -96,17 +96,17 @@ const LONGEST_FITTED: u32 = 256;
 type CopyWaiter = (usize, Receiver<(Arc<Lattice>, u64)>);
 
 pub(super) struct Driver {
-    pub(super) script: Arc<Script>,
+    pub script: Arc<Script>,
     time: Rc<Cell<Instant>>,
-    pub(super) worker: SessionWorker,
+    pub worker: SessionWorker,
     received: Receiver<Command>,
     /// The account of the log.
-    pub(super) reference: ReferenceLog,
+    pub reference: ReferenceLog,
     /// The position that was seen last.
     at: Option<Position>,
     /// Every lattice that an instance has had at a generation.
     seen: HashMap<(usize, u64), Vec<Arc<Lattice>>>,
-    pub(super) cell_reads: Vec<CopyWaiter>,
+    pub cell_reads: Vec<CopyWaiter>,
     /// Who waits for the session, and the positions at which it has been since.
     saves: Vec<(Receiver<SavedSession>, Vec<Position>)>,
     last_saved: Option<SavedSession>,
@@ -657,7 +657,7 @@ impl Driver {
             Reopen::LastKnown => {
                 self.step(Step::Pass(Duration::from_secs(1)));
                 self.turn();
-                let Some(known) = self.worker.safety_copy.shared.session() else {
+                let Some(known) = self.worker.safety_copy.shared.published.lock().clone() else {
                     // Of an edit that was taken back there may be no copy that comes before it.
                     return assert!(self.is_forgetful(), "nothing is known");
                 };
