@@ -8,7 +8,7 @@ use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, PropMode};
 use x11rb::wrapper::ConnectionExt as _;
 
 use crate::common::{TIMEOUT, frames_of, lifestreams, names, run, scratch, wait_for};
-use crate::shown::{Display, Shown, on_display, says_what_was_found};
+use crate::shown::{Display, LOG, Shown, on_display, says_what_was_found};
 
 #[test]
 fn it_starts_and_ends_by_itself_or_says_why_not() {
@@ -29,7 +29,7 @@ fn it_starts_and_ends_by_itself_or_says_why_not() {
         let whole = format!("--display window {line}");
         let mut command = on_display(&display, folder.path(), &whole);
         command.env("LIFESTREAMS_LIBCUDA", "/nowhere/libcuda.so");
-        let ended = run(command.env("LIFESTREAMS_LOG", "off,session=trace,ui=trace,window=trace"));
+        let ended = run(command.env("LIFESTREAMS_LOG", LOG));
         assert_eq!(ended.code, Some(code), "{line}: {ended:?}");
         assert!(ended.stderr.contains(said), "{line}: {ended:?}");
         assert!(!ended.stderr.contains("panicked"), "{line}: {ended:?}");

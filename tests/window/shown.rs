@@ -61,7 +61,7 @@ impl Shown {
         let mut command = on_display(&display, folder.path(), &start);
         // Two colours, by which a picture is read, and no soup but the one at the start.
         command.args("--theme amber --colour-by state --reseed off".split(' '));
-        command.env("LIFESTREAMS_LOG", "off,session=trace,ui=trace,window=trace");
+        command.env("LIFESTREAMS_LOG", LOG);
         let mut running = Running::start(&mut command);
         let window = wait_for("the window and its first frames", || {
             assert!(running.runs(), "it has ended: {}", running.said());
@@ -279,6 +279,10 @@ impl Shown {
         says_what_was_found(&ended);
     }
 }
+
+/// All that the program's own crates log.
+pub(crate) const LOG: &str = "off,engine=trace,lesson=trace,life=trace,lifestreams=trace,\
+                              session=trace,ui=trace,window=trace,workshop=trace";
 
 /// The program on a display.
 pub(crate) fn on_display(display: &Display, folder: &Path, line: &str) -> Command {
