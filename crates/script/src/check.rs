@@ -150,7 +150,7 @@ impl Check<'_> {
             };
             self.faults.push(fault);
         }
-        let (Some(item), Some(stage)) = (kind.item(), kind.stage()) else {
+        let Some((stage, item)) = kind.item() else {
             return;
         };
         if self.first[&kind] < newest {
@@ -171,7 +171,7 @@ impl Check<'_> {
         for earlier in earlier {
             if !self.is_before(earlier, newest) {
                 self.faults.push(self.race(earlier, newest));
-            } else if self.round.calls[earlier].kind.stage() > Some(stage) {
+            } else if self.round.calls[earlier].kind.item() > Some((stage, item)) {
                 let ((early, does), (late, needed)) = (self.said(earlier), self.said(newest));
                 let message = message!(
                     "Line {early} {does} before line {late} {needed}. Issue line {late} first."
@@ -299,7 +299,7 @@ impl Check<'_> {
     fn race(&self, first: usize, second: usize) -> Fault {
         let calls = [first, second].map(|index| self.round.calls[index]);
         let [from, to] = calls.map(|call| call.stream);
-        let [earlier, later] = calls.map(|call| call.kind.stage());
+        let [earlier, later] = calls.map(|call| call.kind.item());
         let ((line, does), (other_line, other)) = (self.said(first), self.said(second));
         // A download that is issued before its kernel cannot wait for it.
         let message = if earlier > later {

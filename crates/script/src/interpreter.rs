@@ -170,7 +170,20 @@ pub(crate) fn run<Made: Maker>(
         let constant = constants.iter().find(|(constant, _)| *constant == name);
         Ok(constant.map(|(_, value)| value.clone()))
     });
-    let ran = with_large_stack(|| engine.run(source))?;
+    // The interpreter calls itself for every level of nesting.
+    let ran = thread::scope(|scope| {
+        let builder = thread::Builder::new().stack_size(STACK_BYTES);
+        let thread = builder.spawn_scoped(scope, || engine.run(source));
+        let joined = thread.map(|it| it.join());
+        joined.map(|it| it.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    });
+    let ran = ran.map_err(|_| ScriptError {
+        place: None,
+        kind: ScriptErrorKind::NoThread,
+        message: message!(
+            "cannot start a thread; raise the process limit (ulimit -u) or close other programs"
+        ),
+    })?;
     let usages = functions.iter().map(|(usage, _)| *usage);
     ran.map_err(|error| of_interpreter(*error, &usages.collect::<Vec<_>>()))?;
     let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
@@ -230,23 +243,6 @@ fn engine() -> Engine {
     LogicPackage::new().register_into_engine(&mut engine);
     BasicIteratorPackage::new().register_into_engine(&mut engine);
     engine
-}
-
-/// The interpreter calls itself for every level of nesting.
-fn with_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, ScriptError> {
-    thread::scope(|scope| {
-        let builder = thread::Builder::new().stack_size(STACK_BYTES);
-        let thread = builder.spawn_scoped(scope, work);
-        let thread = thread.map_err(|_| ScriptError {
-            place: None,
-            kind: ScriptErrorKind::NoThread,
-            message: message!(
-                "cannot start a thread; raise the process limit (ulimit -u) or close other programs"
-            ),
-        })?;
-        let joined = thread.join();
-        Ok(joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-    })
 }
 
 /// What was called, by a script for so many items.
@@ -548,23 +544,12 @@ pub enum Work {
 }
 
 impl CallKind {
-    /// The item that it uses; none if it only orders.
-    pub fn item(self) -> Option<u32> {
+    /// Its place among the calls of one item, and the item that it uses; none if it only orders.
+    pub fn item(self) -> Option<(u8, u32)> {
         match self {
-            CallKind::Advance(item)
-            | CallKind::Upload(item)
-            | CallKind::Scale(item)
-            | CallKind::Download(item) => Some(item),
-            CallKind::Record(_) | CallKind::Wait(_) | CallKind::Synchronize => None,
-        }
-    }
-
-    /// Its place among the calls of one item; none if it only orders.
-    pub(crate) fn stage(self) -> Option<u8> {
-        match self {
-            CallKind::Upload(_) => Some(0),
-            CallKind::Advance(_) | CallKind::Scale(_) => Some(1),
-            CallKind::Download(_) => Some(2),
+            CallKind::Upload(item) => Some((0, item)),
+            CallKind::Advance(item) | CallKind::Scale(item) => Some((1, item)),
+            CallKind::Download(item) => Some((2, item)),
             CallKind::Record(_) | CallKind::Wait(_) | CallKind::Synchronize => None,
         }
     }

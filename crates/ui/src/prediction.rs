@@ -120,7 +120,7 @@ fn facts(call: &Call) -> StepFacts {
         kind,
         stream: StreamId(call.stream),
         own_number: Some(call.stream),
-        instance: call.kind.item(),
+        instance: call.kind.item().map(|(_, item)| item),
         instances: u32::from(call.kind.item().is_some()),
         event: match call.kind {
             Record(event) => Some(EventUse::Record(EventId(event))),
