@@ -3,15 +3,65 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
-use super::{Result, SweepSetup};
+use crate::file::Rounds;
 use engine::{
     BufferId, BufferLocation, BufferOp, Completion, Cut, DeviceId, DeviceInfo, Engine, EngineError,
-    IssuedStep, Nanos, Op, Program, RunId, Span, SplitEngine, Step, StreamId, StreamSpec,
+    IssuedStep, Kernel, Nanos, Op, Program, RunId, Span, SplitEngine, Step, StreamId, StreamSpec,
 };
+use lang::{Message, tr};
 use life::Size;
 use session::instances::open_engine;
 use session::trace::{StepFacts, StepKind, TimedRound};
 use session::{DeviceChoice, Switches};
+
+/// An error that ends a lesson. (A failed check is part of the [`Outcome`] instead.)
+#[derive(Debug, thiserror::Error)]
+pub enum LessonError {
+    /// The engine could not do something.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The child process could not be started, or its answer could not be read.
+    #[error("{}", tr!("lifestreams cannot run itself again: {it}", it = .0))]
+    Child(String),
+    /// A part cannot be put in place: its script makes no program, or there are no such lattices.
+    #[error("{0}")]
+    Script(Message),
+    /// The progress callback ended the lesson.
+    #[error("{}", tr!("the lesson was ended before it was measured"))]
+    Ended,
+}
+
+/// The result of a lesson's functions.
+pub type Result<T, E = LessonError> = std::result::Result<T, E>;
+
+/// What the rounds of a sweep step: a session's lattices, or a lesson's own.
+#[derive(Clone, Copy, Debug)]
+pub struct SweepSetup {
+    /// How many lattices.
+    pub instances: usize,
+    /// Their size.
+    pub size: Size,
+    /// The kernel that steps them.
+    pub kernel: &'static Kernel,
+    /// Generations per round.
+    pub generations_per_round: u32,
+}
+
+impl SweepSetup {
+    /// A lesson's own.
+    ///
+    /// # Errors
+    /// There are no lattices of that size.
+    pub(crate) fn of(rounds: &Rounds, is_cpu: bool) -> Result<SweepSetup> {
+        let generations = rounds.on_cpu.filter(|_| is_cpu);
+        Ok(SweepSetup {
+            instances: rounds.instances,
+            size: Size::new(rounds.size, rounds.size).map_err(LessonError::Script)?,
+            kernel: rounds.kernel,
+            generations_per_round: generations.unwrap_or(rounds.generations),
+        })
+    }
+}
 
 /// An engine and what a lesson has on it.
 pub struct Bench {

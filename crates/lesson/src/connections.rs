@@ -6,10 +6,10 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use serde::{Deserialize, Serialize};
 use session::DeviceChoice;
 
-use crate::bench::Bench;
-use crate::file::Part;
+use crate::bench::{Bench, LessonError, Result};
+use crate::file::{Lesson, Part};
+use crate::outcome::{Experiment, Measured};
 use crate::script_run::ScriptRun;
-use crate::{Experiment, Lesson, LessonError, Measured, Result};
 
 /// What the child says of a run, as one line of JSON on stdout.
 #[derive(Serialize, Deserialize)]

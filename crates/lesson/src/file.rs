@@ -10,8 +10,6 @@ use serde::{Deserialize, Deserializer};
 use session::Switches;
 use toml::Spanned;
 
-use crate::{Group, Origin, PartOutcome};
-
 /// A text as it is in English, which is also the key of its translation.
 pub type Text = &'static str;
 
@@ -118,6 +116,75 @@ pub struct Lesson {
     pub closings: Vec<Closing>,
 }
 
+/// How lessons are listed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Group {
+    /// The book chapter's programs.
+    Book,
+    /// Copies over the bus.
+    Copies,
+    /// The concepts behind them.
+    Concepts,
+}
+
+impl Group {
+    /// All of them, in the order of the list.
+    pub const ALL: [Group; 3] = [Group::Book, Group::Copies, Group::Concepts];
+
+    /// What it is called.
+    pub fn title(self) -> &'static str {
+        match self {
+            Group::Book => tr!("The book's programs"),
+            Group::Copies => tr!("Copies"),
+            Group::Concepts => tr!("Concepts"),
+        }
+    }
+}
+
+/// Where a lesson comes from.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(
+    rename_all = "kebab-case",
+    expecting = "a source such as { other = \"my course\" }"
+)]
+pub enum Origin {
+    /// A chapter of Brian Tuomanen's book, *Hands-On GPU Programming with Python and CUDA*, and the file of a
+    /// program of it.
+    Book(u8, String),
+    /// A section of NVIDIA's *CUDA C++ Programming Guide*.
+    Guide(String),
+    /// A section of NVIDIA's *CUDA C++ Best Practices Guide*.
+    BestPractices(String),
+    /// Whatever its author says.
+    Other(String),
+}
+
+impl Origin {
+    /// As a reader finds it.
+    pub fn in_words(&self) -> String {
+        match self {
+            Origin::Book(chapter, program) => tr!(
+                "Tuomanen, Hands-On GPU Programming with Python and CUDA, chapter {chapter}: {program}"
+            ),
+            Origin::Guide(section) => tr!("NVIDIA, CUDA C++ Programming Guide: {}", section),
+            Origin::BestPractices(section) => {
+                tr!("NVIDIA, CUDA C++ Best Practices Guide: {}", section)
+            }
+            Origin::Other(source) => source.clone(),
+        }
+    }
+}
+
+/// The parts of a lesson that are looked at together, side by side.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Scene {
+    /// One or two parts; of two that are compared, the one that is expected to be slower first.
+    pub parts: Vec<usize>,
+    /// Which of the lesson's comparisons is theirs.
+    pub comparison: Option<usize>,
+}
+
 /// One of the answers to a lesson's question.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -164,6 +231,16 @@ pub struct Missing {
     /// What is concluded from none.
     #[serde(default, deserialize_with = "text")]
     pub on_cpu_same: Text,
+}
+
+impl Missing {
+    /// What it is, and what that means for times.
+    pub(crate) fn in_words(self) -> String {
+        tr!(
+            "The CPU engine has no {what}: results are verified, but CPU timings are not representative",
+            what = lang::text(self.what)
+        )
+    }
 }
 
 /// An end of a lesson.
@@ -312,6 +389,36 @@ fn kernel<'de, D: Deserializer<'de>>(from: D) -> Result<&'static Kernel, D::Erro
 }
 
 impl Lesson {
+    /// What is looked at one after the other: every comparison, and every part that is in none.
+    pub fn scenes(&self) -> Vec<Scene> {
+        let compared = self.compared.iter().enumerate();
+        let mut scenes: Vec<Scene> = compared
+            .map(|(at, compare)| Scene {
+                parts: vec![compare.slow, compare.fast],
+                comparison: Some(at),
+            })
+            .collect();
+        let is_seen = |part: &usize| scenes.iter().any(|scene| scene.parts.contains(part));
+        let others: Vec<usize> = (0..self.parts.len())
+            .filter(|part| !is_seen(part))
+            .collect();
+        scenes.extend(others.chunks(2).map(|parts| Scene {
+            parts: parts.into(),
+            comparison: None,
+        }));
+        scenes.sort_by_key(|scene| (scene.parts.iter().copied().min(), scene.comparison));
+        scenes
+    }
+
+    /// The scene that its question is about.
+    pub fn asked(&self) -> usize {
+        if self.factors.is_empty() {
+            return 0;
+        }
+        let is_asked = |scene: &Scene| scene.comparison == Some(self.asked);
+        self.scenes().iter().position(is_asked).unwrap_or(0)
+    }
+
     /// Reads a lesson, and everything that it says in another language, which stays in memory.
     ///
     /// # Errors
@@ -398,29 +505,6 @@ impl Part {
             ("TIMES", Dynamic::from(times as i64)),
         ];
         Recipe::of(source, known)
-    }
-
-    /// How long all of it took that is drawn, in milliseconds; `None` where another time is compared.
-    pub(crate) fn whole_ms(&self, measured: &PartOutcome) -> Option<f64> {
-        let time = measured.time_ms.filter(|_| self.time == TimeOf::Wall);
-        time.map(|time| time * self.divide)
-    }
-
-    /// Why the round that is drawn does not last as long as was measured; `None` if it does, to 5 %.
-    pub fn drawn_in_words(&self, measured: &PartOutcome) -> Option<String> {
-        let (whole, drawn) = (self.whole_ms(measured)?, measured.drawn_ms()?);
-        let time = |ms: f64| lang::numbers::time_us(1e3 * ms);
-        match drawn / whole {
-            0.95..=1.05 => None,
-            ..0.95 => Some(tr!(
-                "drawn is the device's part of it, {drawn}",
-                drawn = time(drawn)
-            )),
-            _ => Some(tr!(
-                "drawn is a round of {drawn}: timing each op takes time, too",
-                drawn = time(drawn)
-            )),
-        }
     }
 }
 

@@ -3,7 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::{Measured, Result};
+use crate::bench::Result;
+use crate::outcome::Measured;
 use experiment::{Executor, Limits, Plan, Round, Turn, nearest};
 use platform::usage;
 use session::Finding;

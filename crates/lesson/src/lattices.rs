@@ -6,8 +6,7 @@ use engine::{Kernel, LatticeOp, Layout, Op, Program, Slot, Slots, SlotsSpec, Str
 use life::{Lattice, Size, Soup};
 use session::instances::read_lattice;
 
-use crate::Result;
-use crate::bench::{Bench, DEVICE};
+use crate::bench::{Bench, DEVICE, Result};
 
 /// How many of a soup's cells are alive.
 pub(crate) const DENSITY: f64 = 0.3;

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bench, Compare, Lesson, Missing, Part};
-use crate::Speedup;
+use crate::bench::{Bench, Result};
+use crate::file::{Compare, Lesson, Missing, Part, TimeOf};
+use crate::speedup::Speedup;
 use engine::{Nanos, Span};
 use lang::{mark, tr};
 use session::trace::{StepKind, TimedRound};
@@ -395,6 +396,47 @@ impl Measured {
         };
         if !self.checks.contains(&check) {
             self.checks.push(check);
+        }
+    }
+}
+
+/// A part with everything in place, which can be measured again and again.
+pub(crate) trait Experiment {
+    /// Measures once: the time that is compared, and figures that follow from the same run.
+    fn sample(&mut self) -> Result<Measured>;
+
+    /// A timed round, to be shown; `None` of what has none.
+    fn round(&mut self) -> Result<Option<TimedRound>> {
+        Ok(None)
+    }
+
+    /// What needs no repetition: checks, pictures, and figures besides.
+    fn check(&mut self) -> Result<Measured> {
+        Ok(Measured::default())
+    }
+}
+
+impl Part {
+    /// How long all of it took that is drawn, in milliseconds; `None` where another time is compared.
+    pub(crate) fn whole_ms(&self, measured: &PartOutcome) -> Option<f64> {
+        let time = measured.time_ms.filter(|_| self.time == TimeOf::Wall);
+        time.map(|time| time * self.divide)
+    }
+
+    /// Why the round that is drawn does not last as long as was measured; `None` if it does, to 5 %.
+    pub fn drawn_in_words(&self, measured: &PartOutcome) -> Option<String> {
+        let (whole, drawn) = (self.whole_ms(measured)?, measured.drawn_ms()?);
+        let time = |ms: f64| lang::numbers::time_us(1e3 * ms);
+        match drawn / whole {
+            0.95..=1.05 => None,
+            ..0.95 => Some(tr!(
+                "drawn is the device's part of it, {drawn}",
+                drawn = time(drawn)
+            )),
+            _ => Some(tr!(
+                "drawn is a round of {drawn}: timing each op takes time, too",
+                drawn = time(drawn)
+            )),
         }
     }
 }

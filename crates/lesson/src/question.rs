@@ -1,43 +1,9 @@
-//! What the class is asked to predict, and where a lesson comes from.
+//! What the class is asked to predict.
 
-use super::{Lesson, Outcome};
+use crate::file::Lesson;
+use crate::outcome::Outcome;
 use lang::tr;
-use serde::Deserialize;
 use session::Finding;
-
-/// Where a lesson comes from.
-#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
-#[serde(
-    rename_all = "kebab-case",
-    expecting = "a source such as { other = \"my course\" }"
-)]
-pub enum Origin {
-    /// A chapter of Brian Tuomanen's book, *Hands-On GPU Programming with Python and CUDA*, and the file of a
-    /// program of it.
-    Book(u8, String),
-    /// A section of NVIDIA's *CUDA C++ Programming Guide*.
-    Guide(String),
-    /// A section of NVIDIA's *CUDA C++ Best Practices Guide*.
-    BestPractices(String),
-    /// Whatever its author says.
-    Other(String),
-}
-
-impl Origin {
-    /// As a reader finds it.
-    pub fn in_words(&self) -> String {
-        match self {
-            Origin::Book(chapter, program) => tr!(
-                "Tuomanen, Hands-On GPU Programming with Python and CUDA, chapter {chapter}: {program}"
-            ),
-            Origin::Guide(section) => tr!("NVIDIA, CUDA C++ Programming Guide: {}", section),
-            Origin::BestPractices(section) => {
-                tr!("NVIDIA, CUDA C++ Best Practices Guide: {}", section)
-            }
-            Origin::Other(source) => source.clone(),
-        }
-    }
-}
 
 impl Lesson {
     /// What the class may predict: each choice, as it is read.

@@ -1,4 +1,4 @@
-//! Outcomes that were recorded on a GPU, for machines without one. The program has them as compressed
+//! Lessons as they are run: measured, or as they were recorded on a GPU, for machines without one. The program has recordings as compressed
 //! JSON, which is read when the first is asked for.
 
 use std::io;
@@ -8,7 +8,12 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Factor, LESSONS, Lesson, LessonError, Outcome, PartOutcome, Speedup, Windows, run_on};
+use crate::bench::{LessonError, Result, SweepSetup};
+use crate::file::{LESSONS, Lesson};
+use crate::interleave::limits;
+use crate::measure::{OnProgress, Progress, run_on};
+use crate::outcome::{Factor, Outcome, PartOutcome, Windows};
+use crate::speedup::Speedup;
 use experiment::Limits;
 use lang::Language;
 use session::trace::{read_stored, write_stored};
@@ -120,6 +125,48 @@ impl Lesson {
     }
 }
 
+/// Measures every part of a lesson on a device (the first one if there are several). A sweep steps
+/// the lattices of `swept` if given, else the lesson's own. Blocks until all parts are measured,
+/// usually for seconds, or until `on_progress` returns `Break`. With [`DeviceChoice::Auto`], the CPU
+/// measures where a GPU opens and then cannot do the first part. With [`DeviceChoice::Recorded`], the
+/// outcome is the recorded one; the CPU measures lessons that were not recorded.
+///
+/// # Errors
+/// [`LessonError::Engine`] if the device cannot be opened or fails, [`LessonError::Child`] if a
+/// child process fails, [`LessonError::Ended`] if `on_progress` ended the lesson. A failed check is
+/// not an error.
+pub fn run(
+    lesson: &'static Lesson,
+    device: DeviceChoice,
+    swept: Option<SweepSetup>,
+    on_progress: &mut OnProgress,
+) -> Result<Outcome> {
+    let wants_recorded = device == DeviceChoice::Recorded;
+    if wants_recorded && let Some(outcome) = recorded(lesson) {
+        return Ok(outcome);
+    }
+    let mut is_measured = false;
+    let limits = limits();
+    let outcome = run_on(device, lesson, swept, limits, &mut |progress| {
+        is_measured |= !matches!(progress, Progress::Measuring(_));
+        on_progress(progress)
+    });
+    let mut outcome = match outcome {
+        Err(LessonError::Engine(why))
+            if device == DeviceChoice::Auto && !is_measured && why.is_of_device() =>
+        {
+            tracing::warn!("{}; the CPU computes instead", lang::english(why));
+            run_on(DeviceChoice::Cpu, lesson, swept, limits, on_progress)
+        }
+        outcome => outcome,
+    }?;
+    if wants_recorded || outcome.missing.is_some() {
+        outcome.recorded = recorded(lesson).map(Box::new);
+        outcome.is_unrecorded = outcome.recorded.is_none();
+    }
+    Ok(outcome)
+}
+
 /// What was recorded of a lesson on a GPU, in this thread's language; `None` if nothing was.
 pub fn recorded(lesson: &'static Lesson) -> Option<Outcome> {
     RECORDINGS.outcome(lesson)
@@ -181,8 +228,8 @@ pub fn record(
 mod tests {
     use super::*;
     use crate::MeasuredValue;
+    use crate::find;
     use crate::outcome::tests::{FINDINGS, outcome_of};
-    use crate::{find, run};
 
     /// What is read again of an outcome that is recorded.
     fn stored(lesson: &'static Lesson, outcome: &Outcome) -> Outcome {

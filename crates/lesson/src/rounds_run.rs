@@ -1,45 +1,17 @@
 //! A part that is rounds of lattices, as the window does them.
 
-use engine::{EngineError, Kernel, Transfer};
+use engine::{EngineError, Transfer};
 use lang::{mark, tr};
-use life::{Rule, Size};
+use life::Rule;
 use session::instances::{Sim, open_engine, start_lattice, starts};
 use session::trace::TimedRound;
 use session::{PicturePlan, Setup, Share, Start, TransferChoice};
 
-use crate::bench::Bench;
+use crate::bench::{Bench, Result, SweepSetup};
+use crate::data;
 use crate::file::{Rounds, Text};
 use crate::lattices::{DENSITY, SEED};
-use crate::{Experiment, LessonError, Measured, Result, data};
-
-/// What the rounds of a sweep step: a session's lattices, or a lesson's own.
-#[derive(Clone, Copy, Debug)]
-pub struct SweepSetup {
-    /// How many lattices.
-    pub instances: usize,
-    /// Their size.
-    pub size: Size,
-    /// The kernel that steps them.
-    pub kernel: &'static Kernel,
-    /// Generations per round.
-    pub generations_per_round: u32,
-}
-
-impl SweepSetup {
-    /// A lesson's own.
-    ///
-    /// # Errors
-    /// There are no lattices of that size.
-    pub(crate) fn of(rounds: &Rounds, is_cpu: bool) -> Result<SweepSetup> {
-        let generations = rounds.on_cpu.filter(|_| is_cpu);
-        Ok(SweepSetup {
-            instances: rounds.instances,
-            size: Size::new(rounds.size, rounds.size).map_err(LessonError::Script)?,
-            kernel: rounds.kernel,
-            generations_per_round: generations.unwrap_or(rounds.generations),
-        })
-    }
-}
+use crate::outcome::{Experiment, Measured};
 
 /// Rounds on an engine of their own.
 pub(crate) struct RoundsRun {

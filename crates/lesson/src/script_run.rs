@@ -11,11 +11,11 @@ use script::{Array, HostWork, Numbers, OtherDevice, Recipe, Stage};
 use session::trace::TimedRound;
 use session::{DeviceChoice, median};
 
-use crate::bench::{Bench, DEVICE, Ran, ms_since};
+use crate::bench::{Bench, DEVICE, LessonError, Ran, Result, ms_since};
+use crate::data;
 use crate::file::{Part, Text, TimeOf};
 use crate::lattices::BenchLattices;
-use crate::outcome::LessonImage;
-use crate::{Experiment, LessonError, Measured, Result, data};
+use crate::outcome::{Experiment, LessonImage, Measured};
 
 /// A script on an engine of its own.
 pub(crate) struct ScriptRun {

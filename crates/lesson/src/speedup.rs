@@ -2,11 +2,7 @@
 //! round. A lesson's parts are measured for 1, 2, 4 … instances.
 
 use std::borrow::Cow;
-use std::ops::ControlFlow;
-use std::sync::Arc;
 
-use crate::{Bench, Check, Lesson, OnProgress, Outcome, Progress, Result, SweepSetup, go_on};
-use experiment::Limits;
 use lang::tr;
 use serde::{Deserialize, Serialize};
 
@@ -144,82 +140,14 @@ fn rounded(value: f64, unit: f64) -> String {
     format!("{:.digits$}", (value / unit).round() * unit)
 }
 
-/// Measures every part of a lesson for each number of instances, up to those of `sweep`, whose times
-/// and findings are the outcome's. Of the others, it has the points of the curve, and checks that
-/// failed.
-///
-/// # Errors
-/// Where the engine fails, or `on_progress` ends it.
-pub(super) fn measure(
-    lesson: &'static Lesson,
-    sweep: SweepSetup,
-    bench: &mut Bench,
-    limits: Limits,
-    on_progress: &mut OnProgress,
-) -> Result<Outcome> {
-    let counts = Speedup::counts(sweep.instances);
-    let series = lesson.parts.iter().map(|part| SpeedupSeries {
-        title: part.title.into(),
-        points: Vec::new(),
-        unavailable: None,
-    });
-    let mut speedup = Speedup {
-        kernel: sweep.kernel.name.into(),
-        width: sweep.size.width(),
-        height: sweep.size.height(),
-        generations_per_round: sweep.generations_per_round,
-        instances: counts.clone(),
-        series: series.collect(),
-    };
-    let mut failed: Vec<Check> = Vec::new();
-    for &instances in &counts[..counts.len() - 1] {
-        bench.sweep = Some(SweepSetup { instances, ..sweep });
-        let silent = &mut |_: Progress| ControlFlow::Continue(());
-        let outcome = super::measure(lesson, bench, Limits::ONE_WINDOW, silent)?;
-        add_points(&mut speedup, instances, &outcome);
-        go_on(on_progress(Progress::Swept(Arc::new(speedup.clone()))))?;
-        failed.extend(outcome.checks.into_iter().filter(|check| !check.passed));
-    }
-    bench.sweep = Some(sweep);
-    let mut outcome = super::measure(lesson, bench, limits, &mut |progress| {
-        // What was measured follows the curve, which it completes.
-        match progress {
-            Progress::Measuring(_) | Progress::Waiting { .. } => on_progress(progress),
-            _ => ControlFlow::Continue(()),
-        }
-    })?;
-    add_points(&mut speedup, sweep.instances, &outcome);
-    go_on(on_progress(Progress::Swept(Arc::new(speedup.clone()))))?;
-    for part in &outcome.parts {
-        go_on(on_progress(Progress::Measured(part.clone().into())))?;
-    }
-    outcome.checks.append(&mut failed);
-    outcome.speedup = Some(speedup);
-    Ok(outcome)
-}
-
-/// Adds a point to every curve.
-fn add_points(speedup: &mut Speedup, instances: usize, outcome: &Outcome) {
-    let rate = |ms: f64| 1e3 / ms;
-    for (series, part) in speedup.series.iter_mut().zip(&outcome.parts) {
-        match part.time_ms {
-            None => series.unavailable = part.note.clone(),
-            Some(ms) => series.points.push(SpeedupPoint {
-                instances,
-                rounds_per_second: rate(ms),
-                interval: part.interval_ms.map(|[low, high]| [rate(high), rate(low)]),
-            }),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{LessonError, find};
+    use crate::{LessonError, Outcome, Progress, Result, SweepSetup, find};
     use engine::kernels;
     use life::Size;
     use session::DeviceChoice;
+    use std::ops::ControlFlow;
 
     #[test]
     fn powers_of_two_are_measured_and_the_number_of_instances_itself() {
