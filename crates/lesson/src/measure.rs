@@ -143,11 +143,9 @@ fn measure(
             go_on(on_progress(Progress::Measuring(part)))?;
             let mut experiment = match lesson.prepare(&lesson.parts[part], bench) {
                 Err(LessonError::Engine(lacks @ EngineError::Unsupported(..))) => {
-                    let nothing = Measured {
-                        note: Some(lacks.to_string()),
-                        ..Measured::default()
-                    };
-                    outcome.add(&lesson.parts[part], nothing, Measured::default());
+                    let nothing = Measured::default;
+                    outcome.add(&lesson.parts[part], nothing(), nothing());
+                    outcome.parts[part].note = Some(lacks.to_string());
                     continue;
                 }
                 experiment => experiment?,

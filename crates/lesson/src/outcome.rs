@@ -333,8 +333,6 @@ pub struct Measured {
     pub time_ms: Option<f64>,
     /// What was measured.
     pub figures: Vec<MeasuredValue>,
-    /// A remark on it.
-    pub note: Option<String>,
     /// What was checked.
     pub checks: Vec<Check>,
     /// Pictures made.
@@ -492,7 +490,7 @@ impl Outcome {
             time_ms: sample.time_ms,
             interval_ms: None,
             figures,
-            note: sample.note.or((!note.is_empty()).then(|| note.to_owned())),
+            note: (!note.is_empty()).then(|| note.to_owned()),
             trace: inspected.trace,
             sampled,
         });
