@@ -1,5 +1,5 @@
-//! Lessons as they are run: measured, or as they were recorded on a GPU, for machines without one. The program has recordings as compressed
-//! JSON, which is read when the first is asked for.
+//! Lessons as they are run: measured, or as they were recorded on a GPU, for machines without one. The program
+//! has recordings as compressed JSON, which is read when the first is asked for.
 
 use std::io;
 use std::ops::ControlFlow;
