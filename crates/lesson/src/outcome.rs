@@ -578,6 +578,23 @@ impl Outcome {
         }
     }
 
+    /// Whether the rounds of a comparison say what was found of it: the longer one is the slower part's.
+    /// Timing each op takes time, and what the host does between ops is not drawn.
+    pub fn rounds_agree(&self, lesson: &Lesson, comparison: usize) -> bool {
+        let compare = &lesson.compared[comparison];
+        let drawn = [compare.slow, compare.fast].map(|part| {
+            lesson.parts[part].whole_ms(&self.parts[part])?;
+            self.parts[part].drawn_ms()
+        });
+        let factor = self.factors.iter().find(|it| it.label == compare.label);
+        match (factor.map(|it| it.finding), drawn) {
+            (Some(finding @ Finding::Difference { .. }), [Some(slow), Some(fast)]) => {
+                (slow > fast) == finding.is_faster()
+            }
+            _ => true,
+        }
+    }
+
     /// Whether every check passed.
     pub fn passed(&self) -> bool {
         self.checks.iter().all(|check| check.passed)

@@ -322,27 +322,17 @@ mod tests {
     }
 
     #[test]
-    fn the_longer_drawn_round_is_that_of_the_slower_part() {
-        let mut seen = 0;
+    fn few_recorded_rounds_contradict_their_figures_and_are_left_out() {
+        let mut contradicting = Vec::new();
         for lesson in LESSONS.iter() {
             let outcome = recorded(lesson).unwrap();
-            for (compare, factor) in lesson.compared.iter().zip(&outcome.factors) {
-                let drawn = [compare.slow, compare.fast].map(|part| {
-                    let measured = &outcome.parts[part];
-                    lesson.parts[part].whole_ms(measured)?;
-                    measured.drawn_ms()
-                });
-                let (Finding::Difference { .. }, [Some(slow), Some(fast)]) =
-                    (factor.finding, drawn)
-                else {
-                    continue;
-                };
-                seen += 1;
-                let is_faster = factor.finding.is_faster();
-                assert_eq!(slow > fast, is_faster, "{}: {slow} {fast}", lesson.name);
-            }
+            let all = 0..lesson.compared.len();
+            contradicting.extend(
+                all.filter(|at| !outcome.rounds_agree(lesson, *at))
+                    .map(|at| (lesson.name, at)),
+            );
         }
-        assert!(seen > 20, "{seen}");
+        assert!(contradicting.len() < 4, "{contradicting:?}");
     }
 
     #[test]

@@ -375,6 +375,11 @@ impl OpenLesson {
             return;
         }
         let known: Vec<&PartOutcome> = known.into_iter().flatten().collect();
+        let agrees = |at| {
+            self.over()
+                .is_none_or(|it| it.rounds_agree(self.lesson, at))
+        };
+        let is_drawn = scene.comparison.is_none_or(agrees);
         let of = scene.parts.iter().map(|&part| &self.lesson.parts[part]);
         for ((column, part), of) in page.columns.iter_mut().zip(&known).zip(of) {
             let row = |it: &lesson::MeasuredValue| (it.name(), it.in_words());
@@ -386,12 +391,18 @@ impl OpenLesson {
             let note = part.note.as_deref().map(lang::shown);
             column.note = note
                 .into_iter()
-                .chain(of.drawn_in_words(part))
+                .chain(of.drawn_in_words(part).filter(|_| is_drawn))
                 .collect::<Vec<_>>()
                 .join(" · ");
         }
-        let rounds = known.iter().filter_map(|part| part.trace.clone());
-        page.rounds = Chart::on_one_axis(rounds.map(Arc::new).collect());
+        if is_drawn {
+            let rounds = known.iter().filter_map(|part| part.trace.clone());
+            page.rounds = Chart::on_one_axis(rounds.map(Arc::new).collect());
+        } else {
+            let why =
+                tr!("the rounds are not drawn: with each op timed, the other one takes longer");
+            page.note = [&*page.note, why].join(" · ");
+        }
         page.bars = self.bars(scene, &known);
     }
 
