@@ -114,6 +114,11 @@ fn choose_gpu(device: DeviceChoice, can_check: fn() -> bool) -> Result<Option<u3
     Ok(Some(ordinal))
 }
 
+/// The number of the GPU that checks and times; `None` if the emulator checks.
+pub(super) fn gpu_that_times(device: DeviceChoice) -> Result<Option<u32>> {
+    choose_gpu(device, || GpuCompiler::find().is_some())
+}
+
 /// Checks a kernel, which is to solve an exercise if there is one; times it if it is right and a GPU runs it;
 /// prints what was found, of an exercise what is wrong only if that is asked for.
 ///
@@ -132,7 +137,7 @@ pub(super) fn check(
         );
         return Err(CheckFailed(why).into());
     }
-    let gpu = choose_gpu(arguments.device, || GpuCompiler::find().is_some())?;
+    let gpu = gpu_that_times(arguments.device)?;
     if gpu.is_none() && arguments.ptx {
         return refuse(tr!("--ptx needs a GPU and a compiler for it"));
     }

@@ -66,6 +66,13 @@ fn an_exercise_goes_from_its_skeleton_to_its_answer() {
             ("$ lifestreams exercise list | grep -c '(solved)'", 0, solved),
         ]);
     }
+    // Whether a kernel is fast enough, no CPU can tell.
+    fs::write(folder.path().join("climb.cu"), EXERCISES[9].answer).unwrap();
+    #[rustfmt::skip]
+    hold(folder.path(), &[], &[
+        ("exercise check climb", 0, "climb.cu: right; whether it is faster than bits stays open"),
+        ("$ lifestreams exercise list | grep -c '(solved)'", 0, "2\n"),
+    ]);
     // A file is not written over, and may be gone. Damaged progress is one sentence and counts as none.
     let again =
         "$ rm overlap.rhai; lifestreams exercise start overlap --lang zh; head -n 1 overlap.rhai";

@@ -205,12 +205,21 @@ impl CodeEditor {
     }
 
     /// Whether it is an exercise's solution. Of a kernel that was checked on a GPU that is not known here:
-    /// `exercise check` looks for races, too, and times it.
+    /// `exercise check` looks for races, too, and times it. Nor is it of one that has to be fast.
     pub fn is_solved(&self) -> bool {
+        let is_known = !self.is_for_gpu() && self.rung_to_beat().is_none();
+        self.exercise.is_some() && self.is_right() && is_known
+    }
+
+    /// Whether a GPU has checked the kernel.
+    fn is_for_gpu(&self) -> bool {
         let kernel = self.findings.as_ref().and_then(|it| it.kernel);
-        let on_gpu = kernel.and_then(|kernel| kernel.own.as_ref());
-        let on_gpu = on_gpu.is_some_and(|own| own.gpu.is_some());
-        self.exercise.is_some() && self.is_right() && !on_gpu
+        let own = kernel.and_then(|kernel| kernel.own.as_ref());
+        own.is_some_and(|own| own.gpu.is_some())
+    }
+
+    fn rung_to_beat(&self) -> Option<&'static str> {
+        self.kernel_task()?.faster_than
     }
 
     /// What was found, in a line; `None` where nothing is known yet.
@@ -233,8 +242,12 @@ impl CodeEditor {
             findings.sentences.iter().map(|it| it.to_string()).collect();
         if let (true, Some(exercise)) = (self.is_right() && !self.is_solved(), self.exercise) {
             let command = format!("lifestreams exercise check {}", exercise.name);
-            let why = tr!("Saved, '{command}' looks for races, times it, and counts it as solved");
-            sentences.push(why);
+            sentences.push(match self.rung_to_beat() {
+                Some(rung) if !self.is_for_gpu() => {
+                    tr!("Whether it is faster than {rung} stays open without a GPU")
+                }
+                _ => tr!("Saved, '{command}' looks for races, times it, and counts it as solved"),
+            });
         }
         let runs = self.runs(status) == Some(true);
         let predicted = findings.predicted.filter(|_| runs);
