@@ -152,6 +152,8 @@ pub struct Diagnosis {
     streams: usize,
     shares_streams: bool,
     launch_us: f64,
+    /// The kernel that takes the most of the units: one that steps, or a helper.
+    largest_kernel: &'static str,
     /// How much overlap saves; `None` until the ops' times alone are measured.
     overlap: Option<Overlap>,
     /// By how much the round could be shorter if everything overlapped that can, in microseconds;
@@ -174,6 +176,8 @@ impl Diagnosis {
             let is_launch = |op: &&TimedOp<'_>| op.facts.kind == StepKind::Launch;
             ops.iter().filter(is_launch)
         };
+        let units = |op: &&TimedOp<'_>| op.own_us * op.share;
+        let largest = ops.iter().max_by(|a, b| units(a).total_cmp(&units(b)))?;
         let is_measured = isolated.is_some() && launches().all(|op| op.is_measured);
         let streams: HashSet<StreamId> = ops.iter().map(|op| op.facts.stream).collect();
         let host_us = host_us(round);
@@ -199,6 +203,7 @@ impl Diagnosis {
             streams: streams.len(),
             shares_streams,
             launch_us: median(lengths).unwrap_or(0.0),
+            largest_kernel: largest.facts.label,
             saving_us: overlap
                 .as_ref()
                 .map(|overlap| round_us - shortest_us(&ops, overlap)),
@@ -424,7 +429,7 @@ impl Diagnosis {
             IssueOrder => tr!("each lattice's copy is issued before the next launch"),
             Calls => tr!("the launches are shorter than the calls that issue them"),
             UnitsFull if self.is_cpu => tr!("the launches keep all CPU cores busy"),
-            UnitsFull => tr!("the launches fill the SMs"),
+            UnitsFull => tr!("the kernels fill the SMs"),
             CopyEngine => tr!("the copy engine makes one copy at a time"),
             FewQueues => tr!("there are more streams than hardware queues"),
             ShortKernels => tr!("each kernel is over before the next one starts"),
@@ -455,7 +460,10 @@ impl Diagnosis {
             UnitsFull if self.is_cpu => {
                 tr!("{demand}× the available cores")
             }
-            UnitsFull => tr!("{demand}× the available SMs"),
+            UnitsFull => tr!(
+                "{kernel}: {demand}× the available SMs",
+                kernel = lang::text(self.largest_kernel)
+            ),
             CopyEngine => tr!("{copies} copies at a time", copies = demand),
             FewQueues => tr!(
                 "{streams} streams in {queues} queues",
