@@ -86,6 +86,7 @@ impl LadderChart {
             ladder.nearest_workload(status.lattices.instances, status.lattices.size.cells())
         });
         let recorded = ladder.zip(work);
+        let device = status.engine.devices.first().map_or("", |it| &it.name);
         let mut kernels: Vec<_> = status.setting.kernels().collect();
         kernels.reverse();
         let rungs: Vec<Rung> = kernels
@@ -122,7 +123,7 @@ impl LadderChart {
             live,
             limit,
             headline,
-            caption: caption(recorded),
+            caption: caption(device, recorded),
         }
     }
 }
@@ -147,7 +148,7 @@ fn mark(
     reached.map(|(_, rate)| (*rate, Session))
 }
 
-fn caption(recorded: Option<(&Ladder, Workload)>) -> String {
+fn caption(device: &str, recorded: Option<(&Ladder, Workload)>) -> String {
     match recorded {
         Some((ladder, work)) => {
             let limit = match ladder.limits.lop3_per_second {
@@ -155,13 +156,13 @@ fn caption(recorded: Option<(&Ladder, Workload)>) -> String {
                 None => tr!("No limit was measured."),
             };
             tr!(
-                "Recorded with {work}, commit {}. {limit}",
-                ladder.commit)
+                "{device}: recorded with {work}, commit {}. {limit}",
+                ladder.commit
+            )
         }
         None => tr!(
-            "No results are recorded for this device; 'lifestreams bench ladder' measures them. K steps through the kernels."
-        )
-        .into(),
+            "No results are recorded for {device}; 'lifestreams bench ladder' measures them. K steps through the kernels."
+        ),
     }
 }
 
