@@ -84,6 +84,7 @@ impl Recordings {
             parts: parts
                 .map(|(of, part)| PartOutcome {
                     title: of.title,
+                    note: Some(of.note.to_owned()).filter(|it| !it.is_empty()),
                     ..part
                 })
                 .collect(),
@@ -333,6 +334,50 @@ mod tests {
             );
         }
         assert!(contradicting.len() < 4, "{contradicting:?}");
+    }
+
+    #[test]
+    fn one_of_the_choices_is_near_to_what_is_recorded() {
+        for lesson in LESSONS.iter().filter(|it| !it.factors.is_empty()) {
+            let Some(outcome) = recorded(lesson) else {
+                continue;
+            };
+            let measured = outcome.factors[lesson.asked].value;
+            let distances = lesson.factors.iter().map(|it| (it / measured).ln().abs());
+            let nearest = distances.fold(f64::MAX, f64::min);
+            assert!(nearest < 1.3_f64.ln(), "{}: {measured}", lesson.name);
+        }
+    }
+
+    /// What a conclusion says happened is to be seen beside it.
+    #[test]
+    fn what_recorded_conclusions_explain_is_drawn_or_a_figure() {
+        let is_drawn = |outcome: &Outcome, parts: [usize; 2]| {
+            let mut parts = parts.into_iter().map(|part| &outcome.parts[part]);
+            parts.all(|part| part.trace.is_some())
+        };
+        let mut explained = 0;
+        for lesson in LESSONS.iter() {
+            let Some(outcome) = recorded(lesson) else {
+                continue;
+            };
+            for (compare, said) in lesson.compared.iter().zip(&outcome.conclusions) {
+                let said = said.as_deref().unwrap_or_default();
+                let words = [
+                    "overlap",
+                    "wait",
+                    "took turns",
+                    "at the same time",
+                    "at once",
+                ];
+                if words.iter().any(|word| said.contains(word)) {
+                    explained += 1;
+                    let parts = [compare.slow, compare.fast];
+                    assert!(is_drawn(&outcome, parts), "{}: {said}", lesson.name);
+                }
+            }
+        }
+        assert!(explained > 6, "{explained}");
     }
 
     #[test]

@@ -303,7 +303,9 @@ impl OpenLesson {
     }
 
     fn choices(&self) -> Vec<LessonChoice> {
-        let right = self.over().and_then(|it| self.lesson.right(it));
+        // No step before the one with the evidence says which it is.
+        let over = self.over().filter(|_| self.step > self.lesson.asked());
+        let right = over.and_then(|it| self.lesson.right(it));
         let texts = self.lesson.choices_in_words().into_iter().enumerate();
         texts
             .map(|(at, text)| {

@@ -202,6 +202,12 @@ impl<'a> Strip<'a> {
             let Some(rect) = rect.filter(|rect| rect.width() >= 24.0) else {
                 continue;
             };
+            // Calls of several threads of the host lie over one another.
+            let is_over =
+                |it: &Bar| it.step != bar.step && it.start < bar.end && bar.start < it.end;
+            if bars.iter().any(is_over) {
+                continue;
+            }
             let colour = colour(bar.kind, bar.number, palette);
             let inside = text_on(mixed(palette, colour, fill(bar.kind)));
             let name = self.chart.name(bar).to_owned();
