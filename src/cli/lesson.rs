@@ -19,7 +19,7 @@ use window::picture_file::{Image, write_png};
 pub(super) fn main(arguments: &LessonArguments) -> Result<()> {
     match &arguments.what {
         Some(LessonCommand::Check { file }) => {
-            let lesson = open(file)?;
+            let lesson = find(file)?;
             return print(&tr!(
                 "{lesson}: {count} parts",
                 lesson = lesson.name,
@@ -50,10 +50,10 @@ pub(super) fn main(arguments: &LessonArguments) -> Result<()> {
         life::check_writable(path)?;
     }
     let all = name == "all";
-    let lessons: Vec<&'static Lesson> = match lesson::find(name) {
-        Some(lesson) => vec![lesson],
-        None if all => LESSONS.iter().collect(),
-        None => vec![open(Path::new(name))?],
+    let lessons: Vec<&'static Lesson> = if all {
+        LESSONS.iter().collect()
+    } else {
+        vec![find(Path::new(name))?]
     };
     let mut outcomes = Vec::new();
     for lesson in lessons {
@@ -82,11 +82,14 @@ pub(super) fn main(arguments: &LessonArguments) -> Result<()> {
     Err(CheckFailed(tr!("failed: {}", failed.join("; "))).into())
 }
 
-/// Reads a lesson's file.
-fn open(path: &Path) -> Result<&'static Lesson> {
+/// The shipped lesson of this name, or else that of a file.
+fn find(path: &Path) -> Result<&'static Lesson> {
+    let name = path.to_string_lossy();
+    if let Some(lesson) = lesson::find(&name) {
+        return Ok(lesson);
+    }
     if !path.exists() {
         let names = LESSONS.iter().map(|it| (it.name.to_owned(), it.name));
-        let name = path.to_string_lossy();
         return refuse(match life::nearest(&name, names) {
             Some(near) => tr!("there is no lesson or file '{name}'; did you mean {near}?"),
             None => {

@@ -604,7 +604,8 @@ impl Outcome {
     /// closing speaks of a comparison. `None` if the parts were not compared, or nothing is concluded.
     fn conclude(&self, compare: &Compare) -> Option<String> {
         let factor = self.factors.iter().find(|it| it.label == compare.label)?;
-        if compare.none.is_empty() {
+        let ends = [compare.faster, compare.none, compare.slower];
+        if ends.iter().all(|it| it.is_empty()) {
             return None;
         }
         let conclusion = match factor.finding {
@@ -618,11 +619,12 @@ impl Outcome {
                 tr!("Measure again while nothing else is running on this machine.")
             }
         };
-        Some(tr!(
+        let concluded = tr!(
             "{label}: {finding}. {conclusion}",
             label = lang::sentence_case(lang::text(factor.label)),
             finding = finding_in_words(factor.finding)
-        ))
+        );
+        Some(concluded.trim_end().to_owned())
     }
 }
 
@@ -747,6 +749,19 @@ pub(crate) mod tests {
                 assert!(is_said, "{on_cpu}");
             }
         }
+    }
+
+    #[test]
+    fn a_finding_without_an_end_of_its_own_is_said_all_the_same() {
+        let lesson = crate::find("pinned").unwrap();
+        let outcome = outcome_of(lesson, "cuda", &FINDINGS[1..2]);
+        let compare = Compare {
+            none: "",
+            ..lesson.compared[0]
+        };
+        let said = outcome.conclude(&compare).unwrap();
+        let words = format!("{}.", finding_in_words(FINDINGS[1]));
+        assert!(said.ends_with(&words), "{said}");
     }
 
     #[test]
