@@ -9,7 +9,7 @@ use crate::file::{Compare, Lesson, Missing, Part, TimeOf};
 use crate::speedup::Speedup;
 use engine::{Nanos, Span};
 use lang::{mark, tr};
-use session::trace::{StepKind, TimedRound};
+use session::trace::{StepKind, TimedRound, drawn_in_words};
 use session::{Finding, Source, finding_in_words, load_in_words, median, recorded_in_words};
 
 /// The result of a lesson.
@@ -211,8 +211,7 @@ impl PartOutcome {
 
     /// How long the round lasts that is drawn, in milliseconds; `None` if there is none.
     pub(crate) fn drawn_ms(&self) -> Option<f64> {
-        let (start, end) = self.trace.as_ref()?.bounds()?;
-        Some(Nanos(end.0 - start.0).as_ms())
+        Some(self.trace.as_ref()?.length()?.as_ms())
     }
 
     /// The time of this label in milliseconds: a figure, or that of an op.
@@ -421,21 +420,13 @@ impl Part {
         time.map(|time| time * self.divide)
     }
 
-    /// Why the round that is drawn does not last as long as was measured; `None` if it does, to 5 %.
-    pub fn drawn_in_words(&self, measured: &PartOutcome) -> Option<String> {
-        let (whole, drawn) = (self.whole_ms(measured)?, measured.drawn_ms()?);
-        let time = |ms: f64| lang::numbers::time_us(1e3 * ms);
-        match drawn / whole {
-            0.95..=1.05 => None,
-            ..0.95 => Some(tr!(
-                "drawn is the device's part of it, {drawn}",
-                drawn = time(drawn)
-            )),
-            _ => Some(tr!(
-                "drawn is a round of {drawn}: timing each op takes time, too",
-                drawn = time(drawn)
-            )),
-        }
+    /// How the round that is drawn differs from what was measured: it is several, or lasts longer or shorter.
+    pub fn drawn_in_words(&self, measured: &PartOutcome) -> Vec<String> {
+        let drawn = measured.trace.as_ref().zip(self.whole_ms(measured));
+        let count = drawn.filter(|_| self.divide > 1.0);
+        let count = count.map(|_| tr!("{count} in a row are drawn", count = self.divide));
+        let drawn = drawn.and_then(|(round, ms)| drawn_in_words(&[(round, 1e3 * ms)]));
+        count.into_iter().chain(drawn).collect()
     }
 }
 

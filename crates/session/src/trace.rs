@@ -9,6 +9,8 @@ use experiment::{Recorded, compare_blocks, median};
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
+use lang::numbers::time_us;
+use lang::tr;
 use life::Size;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
@@ -240,6 +242,27 @@ impl TimedRound {
         let start = all().map(|span| span.start).min()?;
         Some((start, all().map(|span| span.end).max()?))
     }
+
+    /// How long that is; `None` if it has neither.
+    pub fn length(&self) -> Option<Nanos> {
+        let (start, end) = self.bounds()?;
+        Some(Nanos(end.0 - start.0))
+    }
+}
+
+/// How long rounds are that are drawn beside a time of each, in microseconds, and why, if one differs from its
+/// time by more than 5 %.
+pub fn drawn_in_words(drawn: &[(&TimedRound, f64)]) -> Option<String> {
+    let length = |(round, us): &(&TimedRound, f64)| Some((round.length()?.as_us(), *us));
+    let lengths = || drawn.iter().filter_map(length);
+    if lengths().all(|(length, us)| (0.95..=1.05).contains(&(length / us))) {
+        return None;
+    }
+    let drawn = lengths().map(|(length, _)| time_us(length));
+    Some(tr!(
+        "drawn: {drawn} from first call to last operation; timing each takes time",
+        drawn = drawn.collect::<Vec<_>>().join(" → ")
+    ))
 }
 
 /// A round as it is stored: in whole nanoseconds from its first call or op on, without block timestamps.
@@ -383,10 +406,9 @@ fn push(rounds: &mut VecDeque<Arc<TimedRound>>, round: TimedRound) {
 fn typical<'a>(
     rounds: impl Iterator<Item = &'a Arc<TimedRound>> + Clone,
 ) -> Option<&'a Arc<TimedRound>> {
-    let lengths = rounds.clone().map(|round| {
-        let bounds = round.bounds();
-        bounds.map_or(0.0, |(start, end)| (end.0 - start.0) as f64)
-    });
+    let lengths = rounds
+        .clone()
+        .map(|round| round.length().map_or(0.0, Nanos::as_us));
     let middle = experiment::median(lengths.clone())?;
     rounds.clone().nth(experiment::nearest(lengths, middle)?)
 }
@@ -621,6 +643,34 @@ mod tests {
         other.switches.graphs = true;
         trace.add(other);
         assert_eq!(drawn(&trace), [Some(5000), None]);
+    }
+
+    #[test]
+    fn a_recorded_round_that_contradicts_a_time_beside_it_says_why() {
+        let mut changes = 0;
+        for group in &Recording::shipped().groups {
+            for before in &group.settings {
+                let quoted = before.round_us();
+                let drawn = before.round.length().unwrap().as_us();
+                let note = drawn_in_words(&[(&before.round, quoted)]);
+                assert_eq!(note.is_none(), (0.95..=1.05).contains(&(drawn / quoted)));
+                for after in &group.settings {
+                    let Some((us, Finding::Difference { ratio, .. })) =
+                        group.compare(before, after)
+                    else {
+                        continue;
+                    };
+                    changes += 1;
+                    let lengths = [before, after].map(|it| it.round.length().unwrap().as_us());
+                    let drawn = lengths[0] / lengths[1];
+                    // Nobody sees a difference of 2 %.
+                    let is_right = (drawn > 1.0) == (ratio > 1.0) || (drawn - 1.0).abs() < 0.02;
+                    let note = drawn_in_words(&[(&before.round, us[0]), (&after.round, us[1])]);
+                    assert!(is_right || note.is_some(), "{lengths:?}, {us:?}");
+                }
+            }
+        }
+        assert!(changes > 10_000, "{changes}");
     }
 
     #[test]

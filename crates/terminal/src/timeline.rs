@@ -16,7 +16,7 @@ use session::trace::StepKind;
 use ui::diagnosis::{overlap_in_words, round_time};
 use ui::finding::{Headline, headline};
 use ui::timeline::scale::{TimeRange, TimeScale};
-use ui::timeline::{BarKind, KINDS, colour, drawn_round, fold_bars, host_names, row_name};
+use ui::timeline::{BarKind, KINDS, colour, fold_bars, host_names, row_name};
 use ui::{Chart, RecordedTexts, Timeline};
 
 /// Columns of a row's name.
@@ -65,7 +65,7 @@ impl<'a> Contents<'a> {
         let names = host_names(rounds.len(), status.lab.comparison.is_some());
         let mut rounds: Vec<_> = rounds.into_iter().zip(names).collect();
         let finding = headline(status);
-        let mut legend = wrap(&legend(finding.is_some(), &rounds), columns);
+        let mut legend = wrap(&legend(timeline.drawn_in_words(status), &rounds), columns);
         let mut said = head(timeline, status, finding.as_ref());
         let mut head = wrap(&said.join(APART), columns);
         // The newest of which there is room for one row of all streams, with the axis.
@@ -184,12 +184,10 @@ fn head(timeline: &Timeline, status: &Status, finding: Option<&Headline>) -> Vec
 }
 
 /// The kinds of work that the rounds have, and what the bars are.
-fn legend(has_finding: bool, rounds: &[(&Chart, &str)]) -> String {
+fn legend(note: Option<String>, rounds: &[(&Chart, &str)]) -> String {
     let kinds: Vec<_> = rounds.iter().flat_map(|(round, _)| round.kinds()).collect();
     let there = KINDS.iter().filter(|kind| kinds.contains(kind));
     let entry =
         |(kind, name): &(BarKind, &'static str)| format!("{} {}", symbol(*kind), lang::text(name));
-    // Only findings are medians that the drawing may contradict.
-    let note = has_finding.then(|| drawn_round().to_owned());
     there.map(entry).chain(note).collect::<Vec<_>>().join("  ")
 }

@@ -35,6 +35,8 @@ pub struct Headline {
     /// The times of a round before and after, or A's and B's, and under which load they were measured;
     /// empty before there are any.
     pub times: String,
+    /// These times in microseconds.
+    pub round_us: [Option<f64>; 2],
     /// How it is shown.
     pub tone: Tone,
 }
@@ -49,6 +51,7 @@ pub fn headline(status: &Status) -> Option<Headline> {
                     subject: String::new(),
                     factor: same_settings().into(),
                     times: String::new(),
+                    round_us: [None; 2],
                     tone: Tone::Neutral,
                 });
             }
@@ -88,6 +91,7 @@ pub fn headline(status: &Status) -> Option<Headline> {
         subject,
         factor: finding.map_or_else(|| unknown_in_words(source).into(), finding_in_words),
         times,
+        round_us,
         tone,
     })
 }

@@ -5,7 +5,7 @@
 //! after an interruption, whatever was changed meanwhile, the next step finds everything as it should be.
 
 use crate::theme::Palette;
-use crate::timeline::{colour, fill, host_names};
+use crate::timeline::{colour, drawn_beside, fill, host_names};
 use crate::{Chart, LessonChoice, LessonPage};
 use engine::kernels::Kernel;
 use lang::numbers::time_us;
@@ -308,9 +308,11 @@ impl LectureRun {
     /// The rounds before and after each change, below what was measured of it.
     fn drawings(&self) -> String {
         let drawn = self.steps.iter().filter_map(|step| {
-            let found = step.effect.as_ref()?.in_words();
-            let is_drawn = !step.rounds.is_empty();
-            is_drawn.then(|| format!("<h2>{}</h2>\n{}\n", escaped(&found), svg(&step.rounds)))
+            let (found, rounds) = (step.effect.as_ref()?, &step.rounds);
+            let drawn = drawn_beside(rounds.iter().map(Some), found.round_us).unwrap_or_default();
+            let [found, drawn] = [found.in_words(), drawn].map(|it| escaped(&it));
+            let is_drawn = !rounds.is_empty();
+            is_drawn.then(|| format!("<h2>{found}</h2>\n{}\n<p>{drawn}</p>\n", svg(rounds)))
         });
         drawn.collect()
     }

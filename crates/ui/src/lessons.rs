@@ -391,11 +391,8 @@ impl OpenLesson {
                 .figures
                 .extend(ops.iter().map(|it| (it.name(), it.in_words())));
             let note = part.note.as_deref().map(lang::shown);
-            column.note = note
-                .into_iter()
-                .chain(of.drawn_in_words(part).filter(|_| is_drawn))
-                .collect::<Vec<_>>()
-                .join(" · ");
+            let drawn = of.drawn_in_words(part).into_iter().filter(|_| is_drawn);
+            column.note = Vec::from_iter(note.into_iter().chain(drawn)).join(" · ");
         }
         if is_drawn {
             let rounds = known.iter().filter_map(|part| part.trace.clone());

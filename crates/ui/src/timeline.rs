@@ -6,13 +6,14 @@
 use crate::Drawing;
 use crate::code_editor::Race;
 use crate::diagnosis::Diagnosis;
+use crate::finding::headline;
 use crate::numbers::{bytes, grouped, si, time_us};
 use crate::theme::Palette;
 use engine::{BlockTimestamp, Nanos, Span, StreamId};
 use lang::{mark, tr};
 use scale::{TimeRange, TimeZoom, nice};
 use serde_json::json;
-use session::trace::{EventUse, StepFacts, StepKind, TimedRound};
+use session::trace::{EventUse, StepFacts, StepKind, TimedRound, drawn_in_words};
 use session::{IsolatedOp, PictureSource, Status};
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -72,9 +73,14 @@ pub fn host_names(rounds: usize, is_comparing: bool) -> [&'static str; 2] {
     }
 }
 
-/// Says that the bars are one round's, which may differ from the times that are found.
-pub fn drawn_round() -> &'static str {
-    tr!("bars: a typical round; times: medians of many")
+/// How long the rounds of charts are beside the time of each, in microseconds, if one is longer or shorter.
+pub fn drawn_beside<'a>(
+    charts: impl IntoIterator<Item = Option<&'a Chart>>,
+    us: [Option<f64>; 2],
+) -> Option<String> {
+    let drawn = charts.into_iter().zip(us);
+    let drawn = drawn.filter_map(|(chart, us)| Some((&*chart?.round, us?)));
+    drawn_in_words(&drawn.collect::<Vec<_>>())
 }
 
 /// The newest timed round, and which part of it is shown; it lives as long as what shows it, open or not.
@@ -129,6 +135,13 @@ impl Timeline {
         }
         (self.chart, self.before) = (chart.map(Arc::new), before.map(Arc::new));
         self.judged = None;
+    }
+
+    /// How long the rounds are that are drawn, where the times beside them are others.
+    pub fn drawn_in_words(&self, status: &Status) -> Option<String> {
+        let [before_us, us] = headline(status).map_or([None; 2], |it| it.round_us);
+        let charts = [self.before.as_deref(), self.chart.as_deref()];
+        drawn_beside(charts, [before_us, us.or(status.rates.round_us)])
     }
 
     /// Judges the round that is shown, where it is new or the times of its ops alone are.

@@ -11,7 +11,7 @@ use lang::tr;
 use session::{SessionAction, Status, Switch};
 use ui::diagnosis::{describe, overlap_in_words, round_time};
 use ui::finding::{Headline, Tone, headline};
-use ui::timeline::{colour, drawn_round, fill};
+use ui::timeline::{colour, fill};
 use ui::{Action, Chart, RecordedTexts, Timeline, ViewAction};
 
 /// The size of the factor's type, of what is beside it, and of the foot's.
@@ -86,6 +86,7 @@ pub(super) fn show(
         let text = styled(text, medium(13.5), palette.value);
         line(ui, head, "map", |ui| _ = truncated(ui, text));
     }
+    let drawn = timeline.drawn_in_words(status);
     let foot = match (&timeline.race, &recorded) {
         (Some(race), _) if race.is_measured => {
             tr!("drawn as the script orders it; each op takes as long as alone").into()
@@ -94,8 +95,11 @@ pub(super) fn show(
             tr!("drawn as the script orders it; no op was timed yet, so that all are equally long")
                 .into()
         }
-        (None, Some(recorded)) => recorded.line(),
-        (None, None) => source(status, found.is_some(), folded),
+        (None, Some(recorded)) => {
+            let parts = drawn.into_iter().chain([recorded.line()]);
+            parts.collect::<Vec<_>>().join(" · ")
+        }
+        (None, None) => source(status, drawn.as_deref(), folded),
     };
     line(ui, places.foot, "foot", |ui| {
         let colour = match &recorded {
@@ -207,15 +211,14 @@ fn show_finding(ui: &mut Ui, found: Option<&Headline>) {
     ));
 }
 
-/// How spans of rounds that ran here are measured; with a finding, what they are beside that.
-fn source(status: &Status, has_finding: bool, folded: Option<usize>) -> String {
+/// How spans of rounds that ran here are measured, or why what is drawn differs from the times beside it.
+fn source(status: &Status, drawn: Option<&str>, folded: Option<usize>) -> String {
     let how = if status.engine.is_cpu() {
         tr!("spans: measured by the worker threads themselves")
     } else {
         tr!("spans: measured by events around each operation (about 2 µs longer)")
     };
-    // Only a finding is medians that the drawing may contradict.
-    let how = if has_finding { drawn_round() } else { how };
+    let how = drawn.unwrap_or(how);
     match folded {
         Some(folded) if folded > 1 => {
             how.to_owned() + tr!("; {folded} streams per row", folded = folded).as_str()
