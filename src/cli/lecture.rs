@@ -21,8 +21,8 @@ use experiment::Plan;
 use lang::{Language, Message, tr};
 use lesson::{Bench, LESSONS};
 use life::{Size, check_writable};
-use session::trace::{Recording, RoundWork};
-use session::{DeviceChoice, Pace, Setup, finding_in_words};
+use session::trace::{RecordedGroup, RecordedSetting, Recording, RoundWork};
+use session::{DeviceChoice, Finding, Pace, Setup, finding_in_words, recorded_in_words};
 use ui::{Lecture, LectureOptions, LecturePanel, LectureStep, Notes};
 
 /// The lectures that come with the program.
@@ -88,8 +88,8 @@ fn start(arguments: &LectureArguments) -> Result<()> {
         check_writable(path)?;
     }
     let (mut lecture, mut first) = read(&arguments.lecture, arguments)?;
-    let is_free =
-        first.common.device == DeviceChoice::Auto && lecture.steps.iter().all(is_recorded);
+    let is_free = first.common.device == DeviceChoice::Auto
+        && lecture.steps.iter().all(|it| recorded(it).is_some());
     if is_free && Bench::open(DeviceChoice::Auto)?.is_cpu() {
         let mut arguments = arguments.clone();
         arguments.common.device = DeviceChoice::Recorded;
@@ -109,28 +109,47 @@ fn start(arguments: &LectureArguments) -> Result<()> {
     window::main(&first.common, &first.window, Some(lecture), for_a_list())
 }
 
-/// Whether there is a recording of a step's rounds.
-fn is_recorded(step: &LectureStep) -> bool {
+/// The recorded rounds of a step, and those that were timed in turn with them.
+fn recorded(step: &LectureStep) -> Option<(&'static RecordedGroup, &'static RecordedSetting)> {
     let (kernel, switches) = step.measured();
     let setup = &step.setup;
     let work = RoundWork::of(setup, setup.instances, setup.generations_per_round);
-    let group = Recording::shipped().group(&work);
-    group.is_some_and(|group| group.find(kernel, switches).is_some())
+    let group = Recording::shipped().group(&work)?;
+    Some((group, group.find(kernel, switches)?))
 }
 
-/// Measures what every step changes, and every lesson, and says what of it is resolved here.
+/// What was recorded of the change from one step to the next.
+fn compare_recorded(before: &LectureStep, after: &LectureStep) -> Option<Finding> {
+    let (group, before) = recorded(before)?;
+    Some(group.compare(before, recorded(after)?.1)?.1)
+}
+
+/// What a step's change does to a round here.
+fn measure(before: &LectureStep, after: &LectureStep) -> Result<Option<Finding>> {
+    let is_cpu = Bench::open(before.setup.device)?.is_cpu();
+    let (mut sim, share) = with_pictures(&before.setup_where(is_cpu))?;
+    let plan = Plan::Windows(lesson::limits());
+    let executor = compare(&mut sim, &share.setting, after.measured(), plan)?;
+    Ok(executor.across_windows(0, 1).map(|it| it.1))
+}
+
+/// Measures what every step changes, and every lesson, and says what of it is resolved here; or says what was
+/// recorded of them.
 fn rehearse(path: &Path, device: DeviceChoice) -> Result<()> {
     let lecture = read(path, &plain(device))?.0;
-    let is_cpu = Bench::open(device)?.is_cpu();
+    if device == DeviceChoice::Recorded {
+        let recorded = recorded_in_words(&Recording::shipped().recorded);
+        print(&lang::sentence_case(&recorded))?;
+    }
     let mut before: Option<&LectureStep> = None;
     for (number, step) in (1..).zip(&lecture.steps) {
         let name = tr!("Step {number} of {of}", of = lecture.steps.len());
         if let Some(before) = before.filter(|before| step.is_one_change_from(before)) {
-            let (mut sim, share) = with_pictures(&before.setup_where(is_cpu))?;
-            let plan = Plan::Windows(lesson::limits());
-            let executor = compare(&mut sim, &share.setting, step.measured(), plan)?;
-            let found = executor.across_windows(0, 1);
-            let found = found.map_or(tr!("not resolved").into(), |it| finding_in_words(it.1));
+            let found = match device {
+                DeviceChoice::Recorded => compare_recorded(before, step),
+                _ => measure(before, step)?,
+            };
+            let found = found.map_or(tr!("not resolved").into(), finding_in_words);
             print(&format!("{name}: {found}"))?;
         }
         if let Some(index) = step.lesson {
@@ -390,27 +409,17 @@ mod tests {
     #[test]
     fn every_round_and_lesson_of_the_shipped_lectures_is_recorded_and_every_change_has_its_finding()
     {
-        let recording = Recording::shipped();
         for (name, _) in SHIPPED {
             let steps = shipped(name, DeviceChoice::Recorded).steps;
-            let recorded = |step: &LectureStep| {
-                let (kernel, switches) = step.measured();
-                let setup = &step.setup;
-                let generations = setup.generations_per_round;
-                let work = RoundWork::of(setup, setup.instances, generations);
-                let group = recording.group(&work)?;
-                Some((group, group.find(kernel, switches)?))
-            };
             for (at, step) in steps.iter().enumerate() {
                 let lesson = step.lesson.map(|index| &LESSONS[index]);
                 assert!(
                     lesson.is_none_or(|it| lesson::recorded(it).is_some()),
                     "{name}: {at}"
                 );
-                let (group, after) = recorded(step).unwrap_or_else(|| panic!("{name}: {at}"));
+                assert!(recorded(step).is_some(), "{name}: {at}");
                 if at > 0 && step.is_one_change_from(&steps[at - 1]) {
-                    let (_, before) = recorded(&steps[at - 1]).unwrap();
-                    let finding = group.compare(before, after).unwrap().1;
+                    let finding = compare_recorded(&steps[at - 1], step).unwrap();
                     let is_known = if steps[at - 1].question.is_some() {
                         matches!(finding, Finding::Difference { .. })
                     } else {
