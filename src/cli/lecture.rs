@@ -386,7 +386,9 @@ fn choices(step: &Step) -> Result<Vec<f64>, Located> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use session::Finding;
+    use engine::kernels::KERNELS;
+    use session::{RecordedStatus, Setting, Status, Switch};
+    use ui::RecordedTexts;
 
     fn shipped(name: &str, device: DeviceChoice) -> Lecture {
         read(Path::new(name), &plain(device)).unwrap().0
@@ -429,6 +431,77 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// The keys of README's lecture in any order, from its start and from each step of the lectures.
+    #[test]
+    fn every_path_of_a_lecture_is_recorded_or_says_what_to_press() {
+        let recording = Recording::shipped();
+        let mut options = plain(DeviceChoice::Recorded);
+        options.common.instances = 16;
+        let steps = SHIPPED.map(|(name, _)| shipped(name, DeviceChoice::Recorded).steps);
+        let setups = steps.into_iter().flatten().map(|step| step.setup);
+        let (mut seen, mut unrecorded) = (Vec::new(), 0);
+        for start in setups.chain([setup(&options).unwrap()]) {
+            let work = RoundWork::of(&start, start.instances, start.generations_per_round);
+            let group = recording.group(&work).unwrap();
+            let mut left = vec![start];
+            while let Some(setup) = left.pop() {
+                let now = (work.clone(), setup.setting.clone());
+                if seen.contains(&now) {
+                    continue;
+                }
+                seen.push(now);
+                let Setting {
+                    kernel, switches, ..
+                } = setup.setting;
+                let nearest = group.nearest(kernel, switches).unwrap();
+                let mut status = Status::before_start(&setup);
+                let found = group.find(kernel, switches);
+                status.rates.round_us = found.map(RecordedSetting::round_us);
+                status.lab.recording = Some(RecordedStatus {
+                    recorded: recording.recorded.clone(),
+                    nearest: Some((&nearest.kernel, nearest.switches)),
+                    pace: None,
+                });
+                let missing = RecordedTexts::of(&status).unwrap().missing;
+                let (mut keys, mut pressed) = (String::new(), switches);
+                for switch in Switch::ALL {
+                    let wanted = switch.position(nearest.switches, kernel);
+                    if wanted != switch.position(switches, kernel) {
+                        keys += switch.key();
+                        pressed = switch.positions(pressed, kernel)[wanted];
+                    }
+                }
+                if kernel.name == nearest.kernel {
+                    assert!(group.find(kernel, pressed).is_some(), "{missing}");
+                } else {
+                    keys += "K";
+                }
+                let said = missing.split(['(', ' ']).filter(|word| {
+                    let mut all = Switch::ALL.iter().map(|it| it.key()).chain(["K"]);
+                    all.any(|key| key == *word)
+                });
+                assert_eq!(said.collect::<String>(), keys, "{missing}");
+                unrecorded += usize::from(!keys.is_empty());
+                let with = |setting: Setting| Setup {
+                    setting,
+                    ..setup.clone()
+                };
+                for switch in [Switch::Streams, Switch::HostMemory, Switch::Graphs] {
+                    let next = switch.next(switches, kernel.into());
+                    let next = next.map(|it| with(setup.setting.with_switches(it.switches)));
+                    left.extend(next.ok());
+                }
+                let kernels = KERNELS.iter().filter(|it| it.supports(setup.size));
+                left.extend(kernels.map(|it| with(setup.setting.with_kernel(it))));
+            }
+        }
+        assert!(
+            seen.len() > 50 && unrecorded > 10,
+            "{unrecorded} of {}",
+            seen.len()
+        );
     }
 
     #[test]

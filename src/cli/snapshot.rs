@@ -79,8 +79,8 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
     draw_until(&mut renderer, &mut |renderer, status| {
         let finished = status.clock.finished;
         let through = finished || (rounds.is_none() && status.rates.rounds >= arguments.rounds);
-        let recording = status.lab.recording.as_ref();
-        let times = has_timeline && recording.is_none_or(|it| it.has_setting);
+        let is_recorded = status.lab.recording.is_none() || status.rates.round_us.is_some();
+        let times = has_timeline && is_recorded;
         let compared = |comparison: &AbComparison| {
             let is_timed = comparison.round_us.iter().all(Option::is_some);
             let is_recorded = matches!(comparison.source, Source::RecordedOn(_));

@@ -15,6 +15,7 @@ pub mod instances;
 pub mod log;
 mod pictures;
 pub mod population;
+pub mod prediction;
 mod saved;
 #[cfg(test)]
 mod scripted_engine;

@@ -184,6 +184,12 @@ impl Switches {
         }
     }
 
+    /// The switches that stand otherwise among these others.
+    pub fn differing(self, others: Switches, kernel: &Kernel) -> Vec<Switch> {
+        let is_other = |it: &Switch| it.position(self, kernel) != it.position(others, kernel);
+        Switch::ALL.into_iter().filter(is_other).collect()
+    }
+
     /// The shape of a kernel's blocks.
     pub fn block_of(&self, kernel: &Kernel) -> (u32, u32) {
         self.block.unwrap_or(kernel.block())

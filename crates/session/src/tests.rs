@@ -405,3 +405,24 @@ fn work_that_panics_is_said() {
     assert_eq!(failed.as_deref(), Some("internal: as the test wants"));
     saved(&session); // it answers on
 }
+
+#[test]
+fn a_users_round_is_predicted_where_recorded_rounds_are_shown() {
+    let kernel = kernels::find("sync-global").unwrap();
+    let size = Size::new(1024, 1024).unwrap();
+    let session = start(Setup::new(2, size, kernel, DeviceChoice::Recorded));
+    session.watch_overlap(true);
+    let source = "for i in 0..N { advance(i, 0); download(i, 0); }";
+    drop(session.set_own_round(source.into()));
+    let is_predicted =
+        |status: &Status| status.lab.isolated.is_some() && status.rates.round_us.is_none();
+    let status = wait_for(&session, "a prediction", is_predicted);
+    let trace = session.trace();
+    let (round, isolated) = (
+        trace.drawn().unwrap(),
+        status.lab.isolated.as_ref().unwrap(),
+    );
+    assert_eq!((round.steps.len(), isolated.len()), (4, 4));
+    let alone: i64 = isolated.iter().map(|op| op.took.0).sum();
+    assert!(round.length().unwrap().0 >= alone, "one after the other");
+}

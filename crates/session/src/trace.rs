@@ -236,6 +236,16 @@ impl TimedRound {
         Some(most as f64 / (end.0 - start.0).max(1) as f64)
     }
 
+    /// How long the host was inside its calls, waiting left out, in microseconds.
+    pub fn host_us(&self) -> f64 {
+        let waits = |span: &&Span| {
+            let facts = self.steps.get(span.step as usize);
+            facts.is_some_and(|facts| facts.kind == StepKind::Wait)
+        };
+        let calls = self.host.iter().filter(|span| !waits(span));
+        calls.map(|span| span.length().as_us()).sum()
+    }
+
     /// From the first call or op to the end of the last.
     pub fn bounds(&self) -> Option<(Nanos, Nanos)> {
         let all = || self.spans.iter().chain(&self.host);
@@ -534,6 +544,15 @@ impl RecordedGroup {
     pub fn find(&self, kernel: &Kernel, switches: Switches) -> Option<&RecordedSetting> {
         let mut settings = self.settings.iter();
         settings.find(|it| it.kernel == kernel.name && it.switches == switches)
+    }
+
+    /// The rounds with this kernel and these switches, or else with as few others as possible.
+    pub fn nearest(&self, kernel: &Kernel, switches: Switches) -> Option<&RecordedSetting> {
+        let differing = |it: &&RecordedSetting| {
+            let others = it.switches.differing(switches, kernel);
+            (it.kernel != kernel.name, others.len())
+        };
+        self.settings.iter().min_by_key(differing)
     }
 
     /// How two of its settings compare, and the time of a round of each, in microseconds, whose ratio is

@@ -275,8 +275,8 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     use super::*;
-    use crate::prediction::OpTimes;
     use lesson::EXERCISES;
+    use session::prediction::OpTimes;
     use workshop::Unchecked;
 
     fn context(instances: usize, times: Option<OpTimes>, before: Option<Order>) -> RoundContext {

@@ -10,7 +10,6 @@
 
 use crate::actions::Setting;
 use crate::numbers::time_us;
-use crate::timeline::host_us;
 use crate::{Action, ViewAction};
 use Cause::*;
 use engine::{HostMemory, Kernel, Span, StreamId};
@@ -180,7 +179,7 @@ impl Diagnosis {
         let largest = ops.iter().max_by(|a, b| units(a).total_cmp(&units(b)))?;
         let is_measured = isolated.is_some() && launches().all(|op| op.is_measured);
         let streams: HashSet<StreamId> = ops.iter().map(|op| op.facts.stream).collect();
-        let host_us = host_us(round);
+        let host_us = round.host_us();
         let shares_streams = match round.switches.order {
             Order::Own => {
                 let instances: HashSet<_> = ops.iter().map(|op| op.facts.instance).collect();

@@ -226,7 +226,9 @@ fn costs(status: &Status) -> Vec<Figure> {
     let launch = status.rates.launch_us.map_or(UNKNOWN.into(), time_us);
     let recorded = status.lab.recording.as_ref();
     let timed = match (recorded, status.rates.timed_one_in) {
-        (Some(recording), _) if recording.has_setting => recorded_in_words(&recording.recorded),
+        (Some(recording), _) if status.rates.round_us.is_some() => {
+            recorded_in_words(&recording.recorded)
+        }
         (Some(_), _) => tr!("not recorded").to_owned(),
         (None, 1) => tr!("by events in every round").to_owned(),
         (None, rounds) => tr!("by events in one round of {rounds}"),

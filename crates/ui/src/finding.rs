@@ -3,11 +3,12 @@
 
 use crate::numbers::{grouped, time_us_to};
 
+use crate::Action;
 use engine::Kernel;
 use lang::tr;
 use session::{
-    AbComparison, Finding, Side, Source, Status, Switch, finding_in_words, load_in_words,
-    recorded_in_words, unknown_in_words,
+    AbComparison, Finding, RECORDED_KEY, SessionAction, SettingStatus, Side, Source, Status,
+    Switch, Switches, finding_in_words, load_in_words, recorded_in_words, unknown_in_words,
 };
 
 use Source::*;
@@ -179,14 +180,14 @@ impl ComparisonTexts {
 
 /// The switches in which A and B differ, in words.
 fn settings(comparison: &AbComparison, kernel: &Kernel) -> [String; 2] {
-    let in_words = Switch::ALL.map(|it| comparison.switches.map(|of| it.in_words(of, kernel)));
-    let differing: Vec<_> = in_words.iter().filter(|[a, b]| a != b).collect();
+    let [a, b] = comparison.switches;
+    let differing = a.differing(b, kernel);
     if differing.is_empty() {
         return Side::ALL.map(|_| tr!("the same settings").into());
     }
-    Side::ALL.map(|side| {
-        let words: Vec<&str> = differing.iter().map(|it| &*it[side as usize]).collect();
-        words.join(" · ")
+    comparison.switches.map(|of| {
+        let words = differing.iter().map(|it| it.in_words(of, kernel));
+        words.collect::<Vec<_>>().join(" · ")
     })
 }
 
@@ -235,16 +236,28 @@ impl RecordedTexts {
                 part = format!("{:.0}", (1.0 / pace).max(2.0))
             ),
         };
-        let missing = if recording.has_setting {
-            String::new()
+        let what = recorded_in_words(&recording.recorded);
+        let has_setting = status.rates.round_us.is_some();
+        // Only of a user's round are ops known without a recording: as they are predicted.
+        let is_predicted = !has_setting && status.lab.isolated.is_some();
+        let origin = if is_predicted {
+            tr!("predicted from operations {what}")
         } else {
-            tr!(
-                "There is no recording of this setting. There are recordings of 1, 2, 4 … 64 lattices of 1024 × 1024 cells, with every kernel, and of sync-global and bits with one switch changed; and of every step of the lectures"
-            )
-            .into()
+            what
+        };
+        let missing = match recording.nearest {
+            _ if has_setting || is_predicted => String::new(),
+            Some(nearest) => tr!(
+                "There is no recording of this setting; press {keys}",
+                keys = keys_to(nearest, &status.setting)
+            ),
+            None => tr!(
+                "There are no recordings of such lattices, but of 1, 2, 4 … 64 of 1024 × 1024 cells, and of every step of the lectures; press {key} to measure on this CPU",
+                key = RECORDED_KEY
+            ),
         };
         Some(RecordedTexts {
-            origin: lang::sentence_case(&recorded_in_words(&recording.recorded)),
+            origin: lang::sentence_case(&origin),
             pace,
             missing,
         })
@@ -257,4 +270,20 @@ impl RecordedTexts {
             .filter(|it| !it.is_empty());
         parts.cloned().collect::<Vec<_>>().join(" · ")
     }
+}
+
+/// The keys that lead from a setting to this kernel and these switches, each with what it sets.
+fn keys_to((kernel, switches): (&str, Switches), from: &SettingStatus) -> String {
+    let switch = |it: Switch| {
+        let choice = it.choice(switches, from.kernel.into());
+        format!("{} ({} {})", it.key(), it.name(), choice.label)
+    };
+    let keys = switches.differing(from.switches, from.kernel);
+    let key = Action::from(SessionAction::NextKernel).key();
+    let kernel = (kernel != from.kernel.name).then(|| tr!("{key} (kernel {kernel})"));
+    keys.into_iter()
+        .map(switch)
+        .chain(kernel)
+        .collect::<Vec<_>>()
+        .join(", ")
 }

@@ -12,7 +12,7 @@ use lang::numbers::time_us;
 use lang::{Message, message, tr};
 use lesson::{factor_in_words, nearest_factor};
 use life::{SaveError, Size, dated_name, write_atomically};
-use session::{Effect, NotSaved, PictureSource, Session, Setup, Status, Switch, Switches};
+use session::{Effect, NotSaved, PictureSource, Session, Setup, Status, Switches};
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -476,11 +476,8 @@ impl LectureStep {
     pub fn is_one_change_from(&self, other: &LectureStep) -> bool {
         let (a, b) = (&self.setup, &other.setup);
         let kernel = a.setting.kernel;
-        let switches = Switch::ALL.into_iter().filter(|it| {
-            let [its, others] = [a, b].map(|of| it.in_words(of.setting.switches, kernel));
-            its != others
-        });
-        let changed = switches.count() + usize::from(kernel.name != b.setting.kernel.name);
+        let switches = a.setting.switches.differing(b.setting.switches, kernel);
+        let changed = switches.len() + usize::from(kernel.name != b.setting.kernel.name);
         let is_same_otherwise = a.instances == b.instances
             && a.size == b.size
             && self.size_on_cpu == other.size_on_cpu

@@ -25,7 +25,6 @@ mod options;
 pub mod pacing;
 mod picture;
 pub mod population;
-pub mod prediction;
 pub mod rung_source;
 pub mod theme;
 pub mod timeline;

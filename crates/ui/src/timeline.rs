@@ -566,16 +566,6 @@ fn dependencies(round: &TimedRound) -> Vec<[usize; 2]> {
     found
 }
 
-/// How long the host was inside its calls, waiting left out, in microseconds.
-pub fn host_us(round: &TimedRound) -> f64 {
-    let waits = |span: &&Span| {
-        let facts = round.steps.get(span.step as usize);
-        facts.is_some_and(|facts| facts.kind == Wait)
-    };
-    let calls = round.host.iter().filter(|span| !waits(span));
-    calls.map(|span| span.length().as_us()).sum()
-}
-
 // Timed rounds as a file for Chrome's and Perfetto's readers.
 
 /// Writes rounds in the Trace Event Format that Perfetto and `chrome://tracing` open: a lane a

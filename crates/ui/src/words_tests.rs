@@ -35,6 +35,7 @@ struct Screen {
     overlap: Option<String>,
     round: Option<()>,
     round_before: Option<()>,
+    drawn: Option<String>,
     lab: Option<lab::Lab>,
     ladder: Option<LadderChart>,
     source: Option<()>,
@@ -161,6 +162,7 @@ impl State {
             overlap: diagnosis::overlap_in_words(judged, status),
             round: None,
             round_before: None,
+            drawn: timeline.drawn_in_words(status),
             lab: Some(lab),
             ladder: Some(ladder),
             population: Some(population),
@@ -334,15 +336,16 @@ const STATES: &[Named] = &[
         it.found(effect().finding, Source::RecordedOn(recorded()));
         it.status.lab.recording = Some(RecordedStatus {
             recorded: recorded(),
-            has_setting: true,
+            nearest: None,
             pace: Some(1.0),
         });
     }),
     ("not recorded", |it| {
         it.found(None, Source::RecordedOn(recorded()));
+        (it.status.rates.round_us, it.status.lab.isolated) = (None, None);
         it.status.lab.recording = Some(RecordedStatus {
             recorded: recorded(),
-            has_setting: false,
+            nearest: Some(("bits", ONE)),
             pace: Some(0.004),
         });
     }),

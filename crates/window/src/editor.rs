@@ -20,12 +20,12 @@ use lesson::{Exercise, ExerciseProgress};
 use life::{ReadError, SaveTarget, dated_stem, read_regular_file, shown};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use script::{MAX_SOURCE_BYTES, Work};
+use session::prediction::OpTimes;
 use session::{
     DeviceChoice, Drafts, IsolatedOp, Order, OwnRound, OwnRoundError, Session, Status, StoredKernel,
 };
 use ui::actions::Key;
 use ui::code_editor::{Code, Findings, RoundContext, judge};
-use ui::prediction::OpTimes;
 use ui::{Action, CodeEditor, EditAction, Lessons, SidePanel, ViewAction};
 use winit::event::KeyEvent;
 use winit::event_loop::ActiveEventLoop;

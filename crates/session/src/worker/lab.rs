@@ -243,8 +243,8 @@ pub struct LabStatus {
 pub struct RecordedStatus {
     /// Where and when they were recorded.
     pub recorded: Recorded,
-    /// Whether any were with the present setting.
-    pub has_setting: bool,
+    /// The kernel and the switches of rounds of such lattices that are nearest to the present ones.
+    pub nearest: Option<(&'static str, Switches)>,
     /// Rounds a second of the CPU over those of the GPU at this pace, 1 at most; `None` while unknown.
     pub pace: Option<f64>,
 }
@@ -749,23 +749,21 @@ impl SessionWorker {
     pub(super) fn recorded(
         &self,
         setting: &Setting,
-        generations: u32,
     ) -> Option<(&'static RecordedGroup, &'static RecordedSetting)> {
-        let group = self.recording?.group(&self.round_work(generations))?;
+        let group = self.recording?.group(&self.round_work())?;
         Some((group, group.find(setting.kernel, setting.switches)?))
     }
 
-    /// What a round of this many generations steps; while two settings are compared, with one of them.
-    pub(super) fn round_work(&self, generations: u32) -> RoundWork {
+    /// What a round steps; while two settings are compared, with one of them.
+    pub(super) fn round_work(&self) -> RoundWork {
         let instances = self.setup.instances / if self.is_comparing() { 2 } else { 1 };
-        RoundWork::of(&self.setup, instances, generations)
+        RoundWork::of(&self.setup, instances, self.state.pacing.generations())
     }
 
     /// How two settings compare, as recorded; `None` if rounds are measured here.
     fn compare_recorded(&self, settings: [Setting; 2]) -> Option<Measured> {
         let recording = self.recording?;
-        let generations = self.state.pacing.generations();
-        let found = settings.map(|setting| self.recorded(&setting, generations));
+        let found = settings.map(|setting| self.recorded(&setting));
         let compared = match found {
             [Some((group, before)), Some((_, after))] => group.compare(before, after),
             _ => None,

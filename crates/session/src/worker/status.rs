@@ -7,12 +7,17 @@ use super::snapshots::RETRY_INTERVAL;
 use super::watching::Measuring;
 use crate::command::{Command, Notice, refuse};
 use crate::instances::Sim;
+use crate::prediction::{MAX_PREDICTED_CALLS, OpTimes, isolated, predict};
 use crate::state::{Mode, part_of_round};
 use crate::status::{ClockStatus, EngineStatus, LatticeStatus, Recomputing, SettingStatus};
-use crate::trace::Recording;
-use crate::{Pace, Request, SessionAction, Setting, Status, recorded_in_words, time_left};
+use crate::trace::{Recording, TimedRound};
+use crate::{
+    IsolatedOp, Order, Pace, Request, SessionAction, Setting, Status, Switches, recorded_in_words,
+    time_left,
+};
 use engine::Result;
 use lang::{Message, message};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long a move takes at least that is shown as such.
@@ -195,22 +200,34 @@ impl SessionWorker {
         }
         let of_a = self.is_comparing().then(|| self.setup.setting.clone());
         let before = of_a.or(self.lab.before_change.clone());
-        let generations = self.state.pacing.generations();
         let shown = [Some(self.changed_setting()), before];
-        let recorded = |setting: &Option<Setting>| {
-            let setting = setting.as_ref()?;
-            self.recorded(setting, generations)
-        };
-        let found = shown.each_ref().map(recorded);
-        let present = found[0].map(|(_, setting)| setting);
-        let key = (self.round_work(generations), shown);
+        let recorded = |setting: &Option<Setting>| Some(self.recorded(setting.as_ref()?)?.1);
+        let [present, before] = shown.each_ref().map(recorded);
+        let key = (self.round_work(), shown);
         if self.lab.recorded.as_ref() == Some(&key) {
             return;
         }
-        let [round, before] = found.map(|it| it.map(|(_, setting)| setting.round.clone()));
+        let shown = present.map(|it| (it.round.clone(), it.isolated()));
+        let (round, isolated) = shown.or_else(|| self.predicted()).unzip();
+        let before = before.map(|it| it.round.clone());
         self.publisher.trace.lock().replace(round, before);
-        self.lab.isolated = present.map(|setting| setting.isolated());
+        self.lab.isolated = isolated;
         self.lab.recorded = Some(key);
+    }
+
+    /// The user's round and its ops alone, as predicted from recorded rounds that the host issues breadth-first.
+    fn predicted(&self) -> Option<(TimedRound, Arc<[IsolatedOp]>)> {
+        let setting = self.changed_setting();
+        let calls = setting.own_calls(self.round_work().instances)?;
+        let breadth_first = setting.with_switches(Switches {
+            order: Order::Breadth,
+            ..setting.switches
+        });
+        let (_, recorded) = self.recorded(&breadth_first)?;
+        let times = OpTimes::of(&recorded.isolated(), &recorded.round)?;
+        let round = (calls.calls.len() <= MAX_PREDICTED_CALLS).then(|| predict(calls, &times))?;
+        let isolated = isolated(&round, &times);
+        Some((round, isolated))
     }
 
     /// Replaces measured figures by recorded ones, if those are shown.
@@ -218,10 +235,10 @@ impl SessionWorker {
         let Some(recording) = self.recording else {
             return;
         };
-        let generations = self.state.pacing.generations();
         let present = self.changed_setting();
-        let found = self.recorded(&present, generations);
-        let found = found.map(|(_, setting)| setting);
+        let found = self.recorded(&present).map(|(_, setting)| setting);
+        let group = recording.group(&self.round_work());
+        let nearest = group.and_then(|it| it.nearest(present.kernel, present.switches));
         let rates = &mut status.rates;
         rates.round_us = found.map(|setting| setting.round_us());
         rates.launch_us = found.map(|setting| setting.launch_us);
@@ -241,7 +258,7 @@ impl SessionWorker {
             });
         status.lab.recording = Some(RecordedStatus {
             recorded: recording.recorded.clone(),
-            has_setting: found.is_some(),
+            nearest: nearest.map(|it| (&*it.kernel, it.switches)),
             pace,
         });
     }

@@ -1,11 +1,11 @@
 //! What is found in a round or a kernel of one's own, and what is predicted of a round.
 
 use crate::Chart;
-use crate::prediction::{MAX_PREDICTED_CALLS, OpTimes, predict, predicted_factor};
 use engine::{Kernel, Occupancy};
 use lang::{Message, message, tr};
 use lesson::{KernelTask, RoundTask, factor_in_words};
 use script::{CallKind, Fault, Round, Verdict, Work};
+use session::prediction::{MAX_PREDICTED_CALLS, OpTimes, predict, predicted_factor};
 use session::{Order, Status, Streams};
 use std::fmt::Display;
 use std::sync::Arc;

@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::fixtures;
-use crate::prediction::{OpTimes, predict};
 use engine::{DeviceId, Nanos, Span};
 use life::Size;
 use script::Work;
 use session::IsolatedOp;
+use session::prediction::{OpTimes, predict};
 use session::trace::StepFacts;
 use test_support::compare_with_stored;
 

@@ -31,11 +31,11 @@ use crate::view::{Dialogs, Frame, Gpu, Scene};
 use lang::Language::{self, Chinese, English};
 use life::{Lattice, Size, soup};
 use session::Status;
+use session::prediction::OpTimes;
 use session::trace::TimedRound;
 use test_support::with;
 use ui::code_editor::{Code, RoundContext, judge};
 use ui::fixtures::{FixturePictures, Timed, aged, serial_round, status, timed_round};
-use ui::prediction::OpTimes;
 use ui::{AdapterFacts, App, AppOptions, CodeEditor, ColourBy, SidePanel};
 
 /// A window: its pixels, and pixels per point.

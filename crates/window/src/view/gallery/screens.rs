@@ -84,7 +84,7 @@ pub(super) const SCREENS: &[Row] = &[
         device.driver = "128 CPU, AVX-512".into();
         it.status.lab.recording = Some(RecordedStatus {
             recorded: recorded(),
-            has_setting: true,
+            nearest: None,
             pace: None,
         });
     }),

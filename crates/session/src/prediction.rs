@@ -7,12 +7,12 @@
 //! always the same time, and queues are as many as streams.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use crate::timeline::host_us;
-use engine::{EventId, Nanos, Span, StreamId};
+use crate::trace::{EventUse, StepFacts, StepKind, TimedRound};
+use crate::{IsolatedOp, Order, Switches};
+use engine::{DeviceId, EventId, Nanos, Span, StreamId};
 use script::{Call, CallKind, Round, Verdict, Work};
-use session::trace::{EventUse, StepFacts, StepKind, TimedRound};
-use session::{IsolatedOp, Order, Switches};
 
 use CallKind::*;
 
@@ -56,7 +56,7 @@ impl OpTimes {
         let shares = launches().map(|op| op.share);
         // A graph's launch is one call, whatever the order is.
         let calls = timed.host.len().max(1) as f64;
-        let call = Nanos((1e3 * host_us(timed) / calls) as i64);
+        let call = Nanos((1e3 * timed.host_us() / calls) as i64);
         (copy.0 > 0).then(|| OpTimes {
             kernel: of_each(&[StepKind::Launch]),
             share: shares.fold(0.0, f64::max),
@@ -89,6 +89,21 @@ pub fn predict(round: &Round, times: &OpTimes) -> TimedRound {
     }
 }
 
+/// The ops of a predicted round, each as it would run alone.
+pub fn isolated(round: &TimedRound, times: &OpTimes) -> Arc<[IsolatedOp]> {
+    let ops = round.steps.iter().zip(&round.spans);
+    let isolated = ops.map(|(&facts, span)| IsolatedOp {
+        facts,
+        device: DeviceId(0),
+        took: span.length(),
+        share: match facts.kind {
+            StepKind::Launch => times.share,
+            _ => 0.0,
+        },
+    });
+    isolated.collect()
+}
+
 /// By which factor a round of these instances would be faster than one in a built-in order, which has a
 /// stream for each; `None` if a script has not so many.
 pub fn predicted_factor(
@@ -97,10 +112,7 @@ pub fn predicted_factor(
     instances: u32,
     times: &OpTimes,
 ) -> Option<f64> {
-    let length = |round: &Round| {
-        let (start, end) = predict(round, times).bounds()?;
-        Some((end.0 - start.0).max(1) as f64)
-    };
+    let length = |round: &Round| Some(predict(round, times).length()?.0.max(1) as f64);
     let before = Verdict::of(before.script(), Work::Lattices, instances, &[]);
     Some(length(&before.round)? / length(round)?)
 }
@@ -261,8 +273,11 @@ mod tests {
         ] {
             let items = if source.contains('N') { 3 } else { 2 };
             let predicted = predict(&round(source, work, items), &times(share, 0));
-            let (start, end) = predicted.bounds().unwrap();
-            assert_eq!(end.0 - start.0, 1000 * us, "{source}, {share}");
+            assert_eq!(
+                predicted.length(),
+                Some(Nanos(1000 * us)),
+                "{source}, {share}"
+            );
         }
     }
 
