@@ -94,6 +94,8 @@ pub struct LectureRun {
     device: String,
     /// Whether kernel and switches are no longer the step's own, once they have been.
     is_changed: Option<bool>,
+    /// Whether its setting was asked for as it is where the CPU computes.
+    is_on_cpu: bool,
     /// Why its page is not where it should be.
     pub(crate) unsaved: Option<NotSaved>,
 }
@@ -120,6 +122,7 @@ impl LectureRun {
             effect_before: None,
             device: String::new(),
             is_changed: None,
+            is_on_cpu: false,
             unsaved: None,
             options,
         }
@@ -147,9 +150,23 @@ impl LectureRun {
         self.at = self.at.saturating_add_signed(by);
         (self.is_open, self.is_changed) = (true, None);
         self.effect_before = status.lab.last_effect.clone();
-        let wanted = self.step().setup_where(status.engine.is_cpu());
-        session.apply(wanted);
+        self.apply(status.engine.is_cpu(), session);
         self.give_note().err().map(Message::of)
+    }
+
+    /// Asks for the setting of the step that is shown, where the CPU computes or not.
+    fn apply(&mut self, is_on_cpu: bool, session: &Session) {
+        self.is_on_cpu = is_on_cpu;
+        session.apply(self.step().setup_where(is_on_cpu));
+    }
+
+    /// Asks for it again where recorded rounds take the place of the CPU's or the other way round: they are of
+    /// another size.
+    pub fn follow_device(&mut self, status: &Status, session: &Session) {
+        let is_on_cpu = status.engine.is_cpu();
+        if self.is_open && self.is_on_cpu != is_on_cpu {
+            self.apply(is_on_cpu, session);
+        }
     }
 
     /// Takes one of the choices for what the class predicts, or takes it back, until that is measured.
@@ -500,7 +517,7 @@ mod tests {
     use session::{Finding, SessionAction, Source, Switch};
     use test_support::compare_with_stored;
 
-    fn until(is_so: impl Fn() -> bool) {
+    fn until(mut is_so: impl FnMut() -> bool) {
         while !is_so() {
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -590,6 +607,34 @@ mod tests {
         assert!(page.conclusion.starts_with(first), "{page:?}");
         app.act(ViewAction::Escape);
         assert_eq!(app.lessons.screen(), None);
+    }
+
+    #[test]
+    fn recorded_rounds_have_the_size_that_was_recorded_at_any_step() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = lecture_options(folder.path());
+        let steps = options.lecture.steps.clone();
+        let session = Session::start(steps[0].setup.clone(), || {}).unwrap();
+        let options = AppOptions {
+            lecture: Some(options),
+            ..AppOptions::default()
+        };
+        let mut app = App::new(options, Arc::new(|| {}), Arc::default());
+        app.start(session);
+        while app.lecture.as_ref().unwrap().at + 1 < steps.len() {
+            app.turn_page(true);
+        }
+        let step = &steps[steps.len() - 1];
+        for is_on_cpu in [true, false, true] {
+            let wanted = step.setup_where(is_on_cpu).size;
+            until(|| {
+                app.look();
+                app.update();
+                let status = app.session.as_ref().unwrap().status();
+                status.engine.is_cpu() == is_on_cpu && status.lattices.size == wanted
+            });
+            app.send(SessionAction::ToggleRecorded);
+        }
     }
 
     /// What is said of a prediction until it is measured, and the page with both.
