@@ -69,6 +69,8 @@ pub struct LadderChart {
     pub rungs: Vec<Rung>,
     /// What the present kernel does, in cells per second.
     pub live: Option<f64>,
+    /// Whether that was recorded on another machine.
+    pub is_recorded: bool,
     /// What the device does at most, in cells per second.
     pub limit: Option<f64>,
     /// What the present kernel does, in words.
@@ -121,6 +123,7 @@ impl LadderChart {
         LadderChart {
             rungs,
             live,
+            is_recorded: status.lab.recording.is_some(),
             limit,
             headline,
             caption: caption(device, recorded),

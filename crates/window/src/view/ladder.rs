@@ -33,7 +33,10 @@ const TYPE: f32 = 12.0;
 
 /// Shows the ladder in its rectangle.
 pub(crate) fn show(ui: &mut Ui, chart: &LadderChart, rect: Rect) {
-    let palette = palette(ui);
+    let mut palette = palette(ui);
+    if chart.is_recorded {
+        palette.accent = palette.recorded; // of what the present kernel does
+    }
     let title = tr!("Kernel ladder, cells per second");
     side_panel(ui, rect, title, ViewAction::ToggleLadder, |ui| {
         ui.spacing_mut().item_spacing.y = 2.0;
@@ -43,7 +46,7 @@ pub(crate) fn show(ui: &mut Ui, chart: &LadderChart, rect: Rect) {
         ui.spacing_mut().item_spacing.y = 0.0;
         let room = (ui.available_height() - FOOT) / chart.rungs.len().max(1) as f32;
         for rung in &chart.rungs {
-            show_rung(ui, chart, rung, room.min(MAX_ROW));
+            show_rung(ui, chart, rung, room.min(MAX_ROW), &palette);
         }
         let size = vec2(ui.available_width(), TICKS);
         let (ticks, _) = ui.allocate_exact_size(size, Sense::hover());
@@ -66,8 +69,7 @@ fn x(row: Rect, rate: f64) -> f32 {
 }
 
 /// A rung; a click shows its source.
-fn show_rung(ui: &mut Ui, chart: &LadderChart, rung: &Rung, height: f32) {
-    let palette = &palette(ui);
+fn show_rung(ui: &mut Ui, chart: &LadderChart, rung: &Rung, height: f32, palette: &Palette) {
     let size = vec2(ui.available_width(), height);
     let (all, button) = ui.allocate_exact_size(size, Sense::click());
     let role = accesskit::Role::Button;

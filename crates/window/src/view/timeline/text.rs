@@ -189,11 +189,11 @@ fn show_finding(ui: &mut Ui, found: Option<&Headline>) {
         return;
     };
     // Only a gain is green.
-    let colour = match found.tone {
-        Tone::Measuring => palette.accent,
-        Tone::Better => palette.running,
-        Tone::Neutral => palette.value,
-        Tone::Recorded => palette.recorded,
+    let (colour, of_times) = match found.tone {
+        Tone::Measuring => (palette.accent, palette.value),
+        Tone::Better => (palette.running, palette.value),
+        Tone::Neutral => (palette.value, palette.value),
+        Tone::Recorded => (palette.recorded, palette.recorded),
     };
     ui.label(styled(&found.factor, medium(LARGE), colour));
     let beside = match found.times.as_str() {
@@ -201,14 +201,7 @@ fn show_finding(ui: &mut Ui, found: Option<&Headline>) {
         times => format!("{} · {times}", found.subject),
     };
     let (font, room) = (regular(BESIDE), ui.available_width());
-    ui.label(paragraph(
-        ui.painter(),
-        &beside,
-        font,
-        palette.value,
-        room,
-        2,
-    ));
+    ui.label(paragraph(ui.painter(), &beside, font, of_times, room, 2));
 }
 
 /// How spans of rounds that ran here are measured, or why what is drawn differs from the times beside it.
