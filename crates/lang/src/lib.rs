@@ -262,6 +262,21 @@ pub fn align_left(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(spaces))
 }
 
+/// Breaks a line at blanks into rows of at most so many columns, as far as its words are short enough. All but
+/// the first begin with this.
+pub fn wrapped(line: &str, most: usize, margin: &str) -> String {
+    let (mut rows, mut width) = (String::new(), 0);
+    for word in line.split_inclusive(' ') {
+        if width > 0 && width + columns(word.trim_end()) > most {
+            rows = format!("{}\n{margin}", rows.trim_end());
+            width = columns(margin);
+        }
+        rows += word;
+        width += columns(word);
+    }
+    rows
+}
+
 /// A sentence in every language: what happened is put into words once, and switching the language
 /// changes what is already on screen. It is one line: control characters are escaped.
 ///

@@ -4,11 +4,10 @@
 //! loops, conditions and functions are left. What is left cannot take much memory or time: every operation
 //! is counted, strings are short, and nothing else grows.
 
-use lang::{Message, align_left, mark, message, text, tr};
+use lang::{Message, mark, message, text, tr};
 use rhai::packages::{ArithmeticPackage, BasicIteratorPackage, LogicPackage, Package as _};
 use rhai::{Dynamic, Engine, EvalAltResult, LexError, OptimizationLevel, ParseErrorType, Position};
 use std::any::TypeId;
-use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
@@ -469,17 +468,18 @@ pub fn new_round() -> String {
         + "for i in 0..N {\n    advance(i, i);\n    download(i, i);\n}\n"
 }
 
+/// The widest line of a comment: the window's editor shows this much at its usual size.
+const COMMENT: usize = 46;
+
 /// Lines as comments, and below them what can be called, and what each call does.
 pub fn commented(lines: impl Iterator<Item = String>, usage: &[(&str, &'static str)]) -> String {
-    let widths = usage.iter().map(|(call, _)| call.len());
-    let width = widths.max().unwrap_or_default();
-    let usage = usage
-        .iter()
-        .map(|(call, meaning)| format!("{}  {}", align_left(call, width), text(meaning)));
+    let usage = usage.iter();
+    let usage = usage.map(|(call, meaning)| format!("{call}: {}", text(meaning)));
     let gap = usage.len().min(1);
     let mut commented = String::new();
     for line in lines.chain(vec![String::new(); gap]).chain(usage) {
-        let _ = writeln!(commented, "{}", format!("// {line}").trim_end());
+        let rows = lang::wrapped(&format!("// {line}"), COMMENT, "//    ");
+        commented += &format!("{}\n", rows.trim_end());
     }
     commented + "\n"
 }

@@ -441,7 +441,7 @@ impl Diagnosis {
     /// What shows a cause in the round, for so many microseconds of it.
     fn shown_by(&self, cause: Cause, us: f64) -> String {
         let part = tr!(
-            "{time} of {round}",
+            "{time} of the round’s {round}",
             time = time_us(us),
             round = time_us(self.round_us)
         );

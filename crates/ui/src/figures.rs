@@ -57,7 +57,7 @@ pub struct Figures {
     /// The others, in groups.
     pub groups: Vec<Vec<Figure>>,
     /// What a lecture is about, alone in a presentation.
-    pub essentials: [Figure; 4],
+    pub essentials: [Figure; 5],
     /// Sentences, the most urgent first.
     pub messages: Vec<(Urgency, Message)>,
 }
@@ -166,23 +166,30 @@ pub fn figures(status: &Status, options: &ViewOptions, drawing: &Drawing) -> Fig
     }
 }
 
-/// The median time of a round, from its first call to its last event, and what it is measured of.
-fn essentials(status: &Status) -> [Figure; 4] {
+/// The median time of a round, from its first call to its last event, what it is measured of, and what the
+/// last change did.
+fn essentials(status: &Status) -> [Figure; 5] {
     let grid = format!("{} × {}", status.lattices.instances, sides(status));
     let is_computing = status.failed.is_none() && status.clock.recomputing.is_none();
     let round_us = status.rates.round_us.filter(|_| is_computing);
+    let effect = status.lab.last_effect.as_ref();
+    let effect = effect.map_or(UNKNOWN.into(), |it| it.in_short());
+    let is_recorded = status.lab.recording.is_some();
     [
         figure(
             tr!("time per round"),
             round_us.map_or(UNKNOWN.into(), time_us),
         )
         .set_by(ROUND)
-        .recorded(status.lab.recording.is_some()),
+        .recorded(is_recorded),
         figure(tr!("lattices"), grid).set_by(GRID),
         figure(tr!("kernel"), status.setting.kernel.name)
             .set_by(KERNEL)
             .with_note(taken_back(status).unwrap_or_default()),
         figure(tr!("streams"), streams(status)).set_by(STREAMS),
+        figure(tr!("last change"), effect)
+            .recorded(is_recorded)
+            .wide(),
     ]
 }
 
@@ -394,7 +401,7 @@ fn streams(status: &Status) -> &'static str {
     match status.setting.switches.streams {
         Streams::PerInstance => tr!("per instance"),
         Streams::One => tr!("one shared"),
-        Streams::Default => tr!("default stream"),
+        Streams::Default => tr!("default"),
         Streams::Batch => tr!("one batch"),
     }
 }
@@ -492,8 +499,9 @@ fn messages(status: &Status, drawing: &Drawing) -> Vec<(Urgency, Message)> {
     for notice in [&drawing.notice, &status.notice].into_iter().flatten() {
         messages.push((Notice, notice.clone()));
     }
-    // What a step of a lecture has found, the step says.
-    let is_said = drawing.lecture.as_ref().is_some_and(|it| !it.is_changed);
+    // What a step of a lecture has found, the step says if it was asked.
+    let step = drawing.lecture.as_ref();
+    let is_said = step.is_some_and(|it| !it.is_changed && !it.result.is_empty());
     let effect = status.lab.last_effect.as_ref();
     if let Some(effect) = effect.filter(|_| status.lab.tells_effect && !is_said) {
         let effect = effect.clone();

@@ -118,6 +118,12 @@ impl LadderChart {
                 status.setting.kernel.name,
                 si(live)
             ),
+            None if status.lab.recording.is_some() => {
+                tr!(
+                    "{}: not recorded with these settings",
+                    status.setting.kernel.name
+                )
+            }
             None => tr!("{}: no round timed yet", status.setting.kernel.name),
         };
         LadderChart {

@@ -71,6 +71,8 @@ pub struct Answer {
     pub predicted: Option<String>,
     /// What was measured.
     pub measured: Option<String>,
+    /// Whether the class predicted what is nearest to that.
+    pub is_right: bool,
 }
 
 impl Answer {
@@ -227,15 +229,15 @@ impl LectureRun {
             return None;
         }
         let step = self.step();
-        let steps = &self.options.lecture.steps;
         let before = self.at.checked_sub(1);
-        // Only what the step before asked about is a result.
-        let before = before.filter(|at| steps[*at].question.is_some());
+        // Another setting has findings of its own.
+        let before = before.filter(|_| self.is_changed != Some(true));
         let led_here = before.and_then(|before| {
             let measured = self.measured(before)?.in_short();
-            let (known, device) = (&self.steps[before], &self.device);
-            let is_right = known.chosen.is_some() && known.chosen == self.nearest(before);
-            let result = match self.answer(before).predicted {
+            // A device's name stays in one line.
+            let (answer, device) = (self.answer(before), self.device.replace(' ', "\u{a0}"));
+            let is_right = answer.is_right;
+            let result = match answer.predicted {
                 None => format!("{device}: {measured}"),
                 Some(predicted) => tr!("You: {predicted} · {device}: {measured}"),
             };
@@ -319,6 +321,7 @@ impl LectureRun {
             question: question.map_or_else(String::new, Message::to_string),
             predicted: known.chosen.map(|at| factor_in_words(step.choices[at])),
             measured: self.measured(at).map(Effect::in_words),
+            is_right: known.chosen.is_some() && known.chosen == self.nearest(at),
         }
     }
 
@@ -337,10 +340,15 @@ impl LectureRun {
     /// The page that closes it: all predictions and results.
     pub fn summary(&self) -> LessonPage {
         let row = |it: Answer| {
+            let sign = match (&it.predicted, &it.measured) {
+                (Some(_), Some(_)) if it.is_right => "✓ ",
+                (Some(_), Some(_)) => "× ",
+                _ => "",
+            };
             let [predicted, measured] =
                 [it.predicted, it.measured].map(|it| it.unwrap_or("–".into()));
             let found = tr!("Predicted: {predicted} · result: {measured}");
-            format!("{}\n{found}", it.question)
+            format!("{}\n{sign}{found}", it.question)
         };
         let rows: Vec<String> = self.answers().into_iter().map(row).collect();
         let meaning =

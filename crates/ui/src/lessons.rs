@@ -72,6 +72,7 @@ impl Lessons {
         let predicted = open.choices().into_iter().find(|it| it.is_chosen);
         Some(Answer {
             question: lang::text(open.lesson.question).into(),
+            is_right: predicted.as_ref().is_some_and(|it| it.is_right),
             predicted: predicted.map(|it| it.text),
             measured: open.over().map(Outcome::findings_in_words),
         })

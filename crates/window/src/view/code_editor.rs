@@ -184,11 +184,11 @@ fn lay_out_text(ui: &mut Ui, editor: &CodeEditor) -> Option<String> {
     shown.response.changed().then_some(text)
 }
 
-/// A program in type of this size, as one text: remarks are dimmed, and what is new or gone is marked, by signs too
-/// where that is a diff.
+/// A program in type of this size, as one text: remarks are dimmed, and what is new or gone is marked; by signs
+/// too in a diff, which has so many columns.
 pub(crate) fn program(
     lines: &[SourceLine],
-    is_diff: bool,
+    diff: Option<usize>,
     size: f32,
     palette: &Palette,
 ) -> LayoutJob {
@@ -211,9 +211,16 @@ pub(crate) fn program(
             format.background = palette.running_background;
         }
         let end = if number > 0 { "\n" } else { "" };
-        let sign = is_diff.then(|| format!("{} ", line.change.sign()));
-        let text = format!("{end}{}{}", sign.unwrap_or_default(), line.text);
-        job.append(&text, 0.0, format);
+        let text = match diff {
+            None => line.text.clone(),
+            Some(columns) => {
+                let sign = line.change.sign();
+                let indent = line.text.len() - line.text.trim_start().len() + 4;
+                let margin = format!("{sign} {}", " ".repeat(indent));
+                lang::wrapped(&format!("{sign} {}", line.text), columns, &margin)
+            }
+        };
+        job.append(&format!("{end}{text}"), 0.0, format);
     }
     job
 }

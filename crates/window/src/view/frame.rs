@@ -355,6 +355,7 @@ fn say_panels(ui: &Ui, status: &Status, only: Option<usize>, layout: &WindowLayo
 fn no_room(options: &ViewOptions, layout: &WindowLayout) -> Option<Message> {
     let no_timeline = options.timeline && layout.timeline.is_none();
     match options.side {
+        _ if layout.lesson.is_some() => None,
         Some(_) if layout.side.is_none() => {
             Some(message!("The window is too small for the side panel"))
         }

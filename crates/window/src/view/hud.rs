@@ -17,8 +17,8 @@ use ui::figures::{Figure, Figures, PACE, RunState, Urgency};
 const MESSAGES: f32 = 64.0;
 /// The heights in the column of a figure at least, of a line between groups, and of the last line: at 1280 x 800
 /// all figures up to the compute device's are in view.
-const ROW: f32 = 20.0;
-const GROUP: f32 = 8.0;
+const ROW: f32 = 19.0;
+const GROUP: f32 = 6.0;
 const FOOT: f32 = 30.0;
 /// The width of a cell below the panels at least, its height, and that of the line below them.
 const CELL: f32 = 120.0;
@@ -68,11 +68,14 @@ pub(crate) fn show_side(ui: &mut Ui, rect: Rect, figures: &Figures) {
 pub(crate) fn show_cells(ui: &mut Ui, rect: Rect, figures: &Figures, cells: &[&Figure]) {
     lay_out(ui, rect.shrink2(vec2(14.0, 8.0)), "figures", |ui| {
         set_dense(ui);
-        ui.spacing_mut().item_spacing.x = 12.0;
+        ui.spacing_mut().item_spacing.x = 6.0;
+        let width = |figure: &Figure| if figure.wide { 2.0 } else { 1.0 };
         // A presentation's few stand in one row.
-        let few = cells.len() <= figures.essentials.len();
-        let least = if few { cells.len() as f32 + 1.0 } else { 2.0 };
-        let columns = (ui.available_width() / CELL).floor().max(least);
+        let columns = if cells.len() <= figures.essentials.len() {
+            1.0 + cells.iter().map(|it| width(it)).sum::<f32>()
+        } else {
+            (ui.available_width() / CELL).floor().max(2.0)
+        };
         let cell = ui.available_width() / columns;
         // Room for a message, whether there is one or not: no figure goes when one comes.
         let room = ui.available_height() - LINE;
@@ -81,13 +84,12 @@ pub(crate) fn show_cells(ui: &mut Ui, rect: Rect, figures: &Figures, cells: &[&F
         area.show(ui, |ui| {
             ui.horizontal_wrapped(|ui| {
                 let down = Layout::top_down(Align::Min);
-                let place = vec2(cell - 12.0, CELL_HEIGHT);
+                let place = vec2(cell - 6.0, CELL_HEIGHT);
                 ui.allocate_ui_with_layout(place, down, |ui| {
                     show_state(ui, figures.state, "");
                 });
                 for figure in cells {
-                    let width = cell * if figure.wide { 2.0 } else { 1.0 };
-                    let place = vec2(width - 12.0, CELL_HEIGHT);
+                    let place = vec2(cell * width(figure) - 6.0, CELL_HEIGHT);
                     ui.allocate_ui_with_layout(place, down, |ui| {
                         show_figure(ui, figure, 17.0, false);
                     });

@@ -41,17 +41,29 @@ pub(crate) fn show(ui: &mut Ui, lab: &Lab, rect: Rect) {
         }
         let refused = lab.switches.iter().flat_map(|row| {
             let refused = row.positions.iter().filter(|it| it.unavailable.is_some());
-            refused.map(|it| format!("{} {}", row.switch.name(), it.label))
+            refused.map(|it| {
+                (
+                    format!("{} {}", row.switch.name(), it.label),
+                    &it.unavailable,
+                )
+            })
         });
-        let refused = Vec::from_iter(refused).join(", ");
-        let text = if refused.is_empty() {
-            RichText::new(tr!("Click a setting, or press its key for the next one"))
-        } else {
-            let text = tr!(
-                "Unavailable: {names}; click one for the reason",
-                names = refused
-            );
-            RichText::new(text).color(palette.accent)
+        let refused = Vec::from_iter(refused);
+        let text = match &refused[..] {
+            [] => RichText::new(tr!("Click a setting, or press its key for the next one")),
+            [(name, why)] => {
+                let why = why.as_deref().unwrap_or_default();
+                let text = tr!("{name} is unavailable: {why}");
+                RichText::new(text).color(palette.accent)
+            }
+            several => {
+                let names = several.iter().map(|(name, _)| &**name);
+                let text = tr!(
+                    "Unavailable: {names}; click one for the reason",
+                    names = Vec::from_iter(names).join(", ")
+                );
+                RichText::new(text).color(palette.accent)
+            }
         };
         ui.label(text.font(regular(13.5)));
         let card = Frame::new().fill(palette.code_background).corner_radius(4);

@@ -24,7 +24,9 @@ const MIN_ROW_WITH_IDEA: f32 = 40.0;
 const IDEA: f32 = 20.0;
 /// The height of the axis' figures, and these.
 const TICKS: f32 = 22.0;
-const DECADES: [(f64, &str); 4] = [(1e9, "1 G"), (1e11, "100 G"), (1e13, "10 T"), (1e15, "1 P")];
+/// Rates on the axis, which ends with the last one: of a GPU, whose limit is known, and of a CPU.
+const OF_GPU: [(f64, &str); 4] = [(1e9, "1 G"), (1e11, "100 G"), (1e13, "10 T"), (1e15, "1 P")];
+const OF_CPU: [(f64, &str); 3] = [(1e8, "100 M"), (1e10, "10 G"), (1e12, "1 T")];
 /// A rung's name and its rate in figures, beside the axis.
 const NAMES: f32 = 116.0;
 const RATES: f32 = 74.0;
@@ -50,22 +52,30 @@ pub(crate) fn show(ui: &mut Ui, chart: &LadderChart, rect: Rect) {
         }
         let size = vec2(ui.available_width(), TICKS);
         let (ticks, _) = ui.allocate_exact_size(size, Sense::hover());
-        for (rate, text) in DECADES {
-            let at = pos2(x(ticks, rate), ticks.center().y);
+        for (rate, text) in decades(chart) {
+            let at = pos2(x(chart, ticks, *rate), ticks.center().y);
             let font = regular(13.0);
             ui.painter()
-                .text(at, Align2::CENTER_CENTER, text, font, palette.label);
+                .text(at, Align2::CENTER_CENTER, *text, font, palette.label);
         }
         show_legend(ui, chart, &palette);
         ui.label(styled(&chart.caption, regular(13.0), palette.label));
     });
 }
 
+fn decades(chart: &LadderChart) -> &'static [(f64, &'static str)] {
+    match chart.limit {
+        Some(_) => &OF_GPU,
+        None => &OF_CPU,
+    }
+}
+
 /// Where a rate is in a row; decades are equally wide.
-fn x(row: Rect, rate: f64) -> f32 {
+fn x(chart: &LadderChart, row: Rect, rate: f64) -> f32 {
     let power = rate.max(1.0).log10() as f32;
     let across = row.left() + NAMES..=row.right() - RATES;
-    egui::remap_clamp(power, 8.0..=15.0, across)
+    let last = decades(chart).last().map_or(15.0, |(rate, _)| rate.log10());
+    egui::remap_clamp(power, 8.0..=last as f32, across)
 }
 
 /// A rung; a click shows its source.
@@ -90,17 +100,17 @@ fn show_rung(ui: &mut Ui, chart: &LadderChart, rung: &Rung, height: f32, palette
         let idea = fitted(
             painter,
             &rung.idea,
-            regular(13.0),
+            regular(12.0),
             palette.label,
             all.width(),
         );
         painter.galley(row.left_bottom(), idea, palette.label);
     }
-    for (rate, _) in DECADES {
-        painter.vline(x(row, rate), row.y_range(), (1.0, palette.rule));
+    for (rate, _) in decades(chart) {
+        painter.vline(x(chart, row, *rate), row.y_range(), (1.0, palette.rule));
     }
     if let Some(limit) = chart.limit {
-        painter.vline(x(row, limit), row.y_range(), (2.0, palette.limit));
+        painter.vline(x(chart, row, limit), row.y_range(), (2.0, palette.limit));
     }
     let (colour, font) = match (rung.present, rung.possible) {
         (true, _) => (palette.accent, medium(14.5)),
@@ -112,9 +122,9 @@ fn show_rung(ui: &mut Ui, chart: &LadderChart, rung: &Rung, height: f32, palette
     painter.galley(pos2(row.left(), y - name.size().y / 2.0), name, colour);
     let (rate, font, colour) = match rung.mark {
         Some((rate, source)) => {
-            let at = pos2(x(row, rate), y);
+            let at = pos2(x(chart, row, rate), y);
             let track = Stroke::new(2.0, palette.faint.gamma_multiply(0.5));
-            painter.hline(x(row, 0.0)..=at.x, y, track);
+            painter.hline(x(chart, row, 0.0)..=at.x, y, track);
             paint_mark(painter, at, Some(source), palette);
             (si(rate), medium(14.5), colour)
         }
@@ -128,7 +138,7 @@ fn show_rung(ui: &mut Ui, chart: &LadderChart, rung: &Rung, height: f32, palette
         colour,
     );
     if let (true, Some(live)) = (rung.present, chart.live) {
-        let at = pos2(x(row, live), y);
+        let at = pos2(x(chart, row, live), y);
         paint_mark(painter, at, None, palette);
     }
     tip(button, || rung.tip());
@@ -186,7 +196,8 @@ pub(crate) fn show_source(ui: &mut Ui, source: &RungSource, rect: Rect) {
         card.inner_margin(Margin::symmetric(8, 6)).show(ui, |ui| {
             let area = ScrollArea::vertical().id_salt(name).auto_shrink(false);
             area.show(ui, |ui| {
-                ui.label(program(&source.lines, true, TYPE, &palette))
+                let columns = (ui.available_width() / (LETTER * TYPE)) as usize;
+                ui.label(program(&source.lines, Some(columns), TYPE, &palette))
             });
         });
     });

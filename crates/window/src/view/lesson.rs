@@ -135,7 +135,7 @@ fn show_foot(ui: &mut Ui, page: &LessonPage, is_lectures: bool) {
         #[rustfmt::skip]
         page_buttons(ui, &[
             (tr!("Back"), ViewAction::PreviousPage, is_lectures || has_previous),
-            (next, ViewAction::NextPage, is_lectures || has_next),
+            (next, ViewAction::NextPage, is_lectures || has_next || page.question.is_empty()),
             (tr!("Measure again"), ViewAction::MeasureAgain, is_measured),
             (tr!("Back to the list"), ViewAction::Escape, true),
             (tr!("Close"), ViewAction::ToggleLessons, true),
@@ -156,6 +156,7 @@ pub(crate) fn choices(ui: &mut Ui, choices: &[LessonChoice], is_asked: bool, siz
         // What was chosen is to be read, also once it cannot be changed.
         ui.visuals_mut().disabled_alpha = 1.0;
         ui.spacing_mut().button_padding = vec2(10.0, 4.0) * size;
+        ui.spacing_mut().item_spacing = vec2(8.0, 6.0) * size;
         ui.horizontal_wrapped(|ui| {
             for (number, choice) in choices.iter().enumerate() {
                 let text = format!("{}  {}", number + 1, choice.text);
@@ -274,7 +275,7 @@ impl Body<'_> {
     fn column(&self, ui: &mut Ui, column: &LessonColumn, code: f32) {
         let (size, palette) = (self.size, &self.palette);
         ui.spacing_mut().item_spacing.y = 0.0;
-        ui.label(program(&column.code, false, code, palette));
+        ui.label(program(&column.code, None, code, palette));
         ui.add_space(8.0 * size);
         ui.spacing_mut().item_spacing.y = (4.0 * size).round_ui();
         for (label, value) in &column.figures {

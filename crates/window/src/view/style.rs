@@ -173,6 +173,8 @@ pub(crate) fn apply_style(context: &egui::Context, palette: &Palette) {
     spacing.menu_margin = Margin::same(10);
     spacing.button_padding = vec2(9.0, 4.0);
     spacing.interact_size *= 1.2;
+    // That there is more is seen without a pointer.
+    spacing.scroll.dormant_handle_opacity = 0.5;
     style.visuals = visuals(palette);
     context.set_style_of(egui::Theme::Dark, style);
 }

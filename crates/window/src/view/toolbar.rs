@@ -216,7 +216,7 @@ fn paint_icon(painter: &Painter, square: Rect, parts: &str, colour: Color32) {
 fn under_pointer(it: &App) -> String {
     let overlay = &it.edit_overlay;
     let cell = overlay.pointed;
-    let cell = cell.map(|(_, [x, y])| tr!("column {x} · row {y}"));
+    let cell = cell.map(|(instance, [x, y])| tr!("instance {instance} · column {x} · row {y}"));
     let area = overlay
         .selection
         .map(|(_, area)| tr!("selection {size}", size = area.size));

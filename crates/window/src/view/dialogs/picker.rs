@@ -18,7 +18,7 @@ use ui::actions::{Position, Row, Setting, TABLE, search};
 use ui::{Action, App, EditAction};
 
 /// An item's height, without and with a pattern's picture.
-const LINE: f32 = 27.0;
+const LINE: f32 = 24.0;
 const PICTURE: f32 = 64.0;
 /// How many lines the page keys go.
 const PAGE: isize = 13;
@@ -319,6 +319,7 @@ impl Picker {
                 (self.chosen, self.seen) = (0, None);
             }
             let found = found(items(self.tab), &self.typed, it, has_headings);
+            let found = in_columns(&found, columns);
             let by = across + down * columns as isize;
             let last = found.len().saturating_sub(1);
             self.chosen = self.chosen.saturating_add_signed(by).min(last);
@@ -396,6 +397,19 @@ impl Picker {
         });
         (picked.is_none() && !left, picked)
     }
+}
+
+/// Groups row by row, as they are laid out, so that each is read down one column and then the next.
+fn in_columns(found: &[Item], columns: usize) -> Vec<Item> {
+    let groups = found.chunk_by(|a, b| columns == 1 || a.group() == b.group());
+    let rows = groups.flat_map(|group| {
+        let (whole, rest) = (group.len() / columns, group.len() % columns);
+        (0..group.len()).map(move |at| {
+            let (column, row) = (at % columns, at / columns);
+            group[column * whole + column.min(rest) + row]
+        })
+    });
+    rows.collect()
 }
 
 /// The items that have every typed word, the best first, possible ones before others, each group together

@@ -27,15 +27,24 @@ pub(super) fn show(ui: &mut Ui, palette: &Palette, size: f32, speedup: &Speedup)
     for caption in [speedup.caption(), Speedup::meaning().into()] {
         ui.label(text(caption, palette.label));
     }
+    let mut legend = text::LayoutJob::default();
+    let mut append = |text: String, colour| {
+        legend.append(
+            &text,
+            0.0,
+            TextFormat::simple(regular(TYPE * scale), colour),
+        );
+    };
     for (nth, series) in speedup.series.iter().enumerate() {
         let title = lang::shown(&series.title);
         let name = match &series.unavailable {
             None => title,
             Some(why) => format!("{title}: {why}"),
         };
-        ui.label(text(format!("{} {name}", LINES[nth % 3]), colours[nth % 3]));
+        append(format!("{} {name}   ", LINES[nth % 3]), colours[nth % 3]);
     }
-    ui.label(text(format!("––– {}", tr!("ideal")), palette.label));
+    append(format!("–– {}", tr!("ideal")), palette.label);
+    ui.label(legend);
     let Some((one, [low, high])) = range(speedup) else {
         return;
     };

@@ -106,9 +106,11 @@ pub(super) fn show(
             Some(_) => palette.recorded,
             None => palette.label,
         };
-        let foot = styled(foot, regular(SMALL), colour);
         let mouse = tr!("wheel: zoom · drag: move · double click: fit");
-        truncated(ui, foot).on_hover_text(mouse);
+        truncated(
+            ui,
+            styled(format!("{foot} · {mouse}"), regular(SMALL), colour),
+        );
     });
 }
 
@@ -196,12 +198,14 @@ fn show_finding(ui: &mut Ui, found: Option<&Headline>) {
         Tone::Recorded => (palette.recorded, palette.recorded),
     };
     ui.label(styled(&found.factor, medium(LARGE), colour));
-    let beside = match found.times.as_str() {
-        "" => found.subject.clone(),
-        times => format!("{} · {times}", found.subject),
-    };
     let (font, room) = (regular(BESIDE), ui.available_width());
-    ui.label(paragraph(ui.painter(), &beside, font, of_times, room, 2));
+    let beside = |text: &str| paragraph(ui.painter(), text, font.clone(), of_times, room, 2);
+    // Half a time says nothing.
+    let both = beside(&format!("{} · {}", found.subject, found.times));
+    ui.label(match found.times.as_str() {
+        times if times.is_empty() || both.elided => beside(&found.subject),
+        _ => both,
+    });
 }
 
 /// How spans of rounds that ran here are measured, or why what is drawn differs from the times beside it.
