@@ -493,6 +493,10 @@ impl App {
             report: None,
         }));
         self.options.presentation = self.in_window;
+        // Without a GPU, what was recorded on one shows more than a CPU; J measures there.
+        if self.status.as_ref().is_some_and(|it| it.engine.is_cpu()) {
+            self.send(SessionAction::ToggleRecorded);
+        }
         self.show_step(0);
     }
 
