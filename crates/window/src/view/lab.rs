@@ -39,30 +39,17 @@ pub(crate) fn show(ui: &mut Ui, lab: &Lab, rect: Rect) {
                 (0..row.positions.len()).for_each(|at| show_position(ui, row, at));
             });
         }
-        let refused = lab.switches.iter().flat_map(|row| {
-            let refused = row.positions.iter().filter(|it| it.unavailable.is_some());
-            refused.map(|it| {
-                (
-                    format!("{} {}", row.switch.name(), it.label),
-                    &it.unavailable,
-                )
-            })
+        // The first of those that are struck out; the others say why in their tips.
+        let refused = lab.switches.iter().find_map(|row| {
+            let mut positions = row.positions.iter();
+            let it = positions.find(|it| it.unavailable.is_some())?;
+            let name = format!("{} {}", row.switch.name(), it.label);
+            Some((name, it.unavailable.as_ref()?))
         });
-        let refused = Vec::from_iter(refused);
-        let text = match &refused[..] {
-            [] => RichText::new(tr!("Click a setting, or press its key for the next one")),
-            [(name, why)] => {
-                let why = why.as_deref().unwrap_or_default();
-                let text = tr!("{name} is unavailable: {why}");
-                RichText::new(text).color(palette.accent)
-            }
-            several => {
-                let names = several.iter().map(|(name, _)| &**name);
-                let text = tr!(
-                    "Unavailable: {names}; click one for the reason",
-                    names = Vec::from_iter(names).join(", ")
-                );
-                RichText::new(text).color(palette.accent)
+        let text = match refused {
+            None => RichText::new(tr!("Click a setting, or press its key for the next one")),
+            Some((name, why)) => {
+                RichText::new(tr!("{name} is unavailable: {why}")).color(palette.accent)
             }
         };
         ui.label(text.font(regular(13.5)));
