@@ -600,11 +600,12 @@ impl Outcome {
             return None;
         }
         let conclusion = match factor.finding {
-            Finding::Difference { .. } if factor.finding.is_faster() => lang::text(compare.faster),
+            // In every window, if it changes with the load.
+            finding if finding.is_faster() => lang::text(compare.faster),
             Finding::Difference { .. } => lang::text(compare.slower),
             Finding::NoDifference { .. } => lang::text(compare.none),
             _ if self.recorded_in_words().is_some() => {
-                tr!("The machine on which it was recorded was busy with other things, too.")
+                tr!("The recording varies too much to say more.")
             }
             Finding::NotResolved { .. } | Finding::ChangesWithLoad { .. } => {
                 tr!("Measure again while nothing else is running on this machine.")

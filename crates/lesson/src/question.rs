@@ -63,17 +63,22 @@ impl Lesson {
     }
 }
 
-/// Which of some factors is nearest to what was measured; `None` if that was not resolved.
+/// Which of some factors is nearest to what was measured; `None` if that was not resolved, or varies between two.
 pub fn nearest_factor(factors: &[f64], finding: Finding) -> Option<usize> {
-    let measured = match finding {
-        Finding::Difference { ratio, .. } => ratio,
-        Finding::NoDifference { .. } => 1.0,
-        Finding::NotResolved { .. } | Finding::ChangesWithLoad { .. } => return None,
+    let ends = match finding {
+        Finding::Difference { ratio, .. } => [ratio; 2],
+        Finding::NoDifference { .. } => [1.0; 2],
+        // If it is near to one all the time.
+        Finding::ChangesWithLoad { interval } => interval,
+        Finding::NotResolved { .. } => return None,
     };
-    let distance = |factor: &f64| (factor / measured).ln().abs();
-    let places = factors.iter().map(distance).enumerate();
-    let nearest = places.min_by(|a, b| a.1.total_cmp(&b.1))?;
-    Some(nearest.0)
+    let nearest = |measured: f64| {
+        let distance = |factor: &f64| (factor / measured).ln().abs();
+        let places = factors.iter().map(distance).enumerate();
+        Some(places.min_by(|a, b| a.1.total_cmp(&b.1))?.0)
+    };
+    let [first, last] = ends.map(nearest);
+    first.filter(|_| first == last)
 }
 
 /// A factor as a choice; less than 1 is slower.
