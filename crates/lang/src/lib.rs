@@ -262,8 +262,8 @@ pub fn align_left(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(spaces))
 }
 
-/// Breaks a line at blanks into rows of at most so many columns, as far as its words are short enough. All but
-/// the first begin with this.
+/// Breaks a line at its spaces into rows of at most so many columns, unless a word is longer. Every row but the
+/// first begins with the margin.
 pub fn wrapped(line: &str, most: usize, margin: &str) -> String {
     let (mut rows, mut width) = (String::new(), 0);
     for word in line.split_inclusive(' ') {

@@ -68,7 +68,7 @@ pub fn nearest_factor(factors: &[f64], finding: Finding) -> Option<usize> {
     let ends = match finding {
         Finding::Difference { ratio, .. } => [ratio; 2],
         Finding::NoDifference { .. } => [1.0; 2],
-        // If it is near to one all the time.
+        // Both ends have to be nearest to the same factor.
         Finding::ChangesWithLoad { interval } => interval,
         Finding::NotResolved { .. } => return None,
     };

@@ -11,8 +11,8 @@ use lang::{Message, message, tr};
 use lesson::ExerciseProgress;
 use life::Size;
 use session::{
-    NOTICE_TIME, NotSaved, Picture, PicturePlan, PictureSource, SavedSession, Session,
-    SessionAction, Status,
+    DeviceChoice, NOTICE_TIME, NotSaved, Picture, PicturePlan, PictureSource, SavedSession,
+    Session, SessionAction, Status,
 };
 use std::fs::File;
 use std::io;
@@ -493,9 +493,13 @@ impl App {
             report: None,
         }));
         self.options.presentation = self.in_window;
-        // Without a GPU, what was recorded on one shows more than a CPU; J measures there.
-        if self.status.as_ref().is_some_and(|it| it.engine.is_cpu()) {
-            self.send(SessionAction::ToggleRecorded);
+        // Where no GPU was found, rounds recorded on one show more than a CPU; J goes back to measurements.
+        // Who chose the CPU by an option gets it.
+        if let Some(it) = &self.session
+            && it.device() == DeviceChoice::Auto
+            && it.status().engine.is_cpu()
+        {
+            it.act(SessionAction::ToggleRecorded);
         }
         self.show_step(0);
     }

@@ -399,8 +399,9 @@ impl OpenLesson {
             let rounds = known.iter().filter_map(|part| part.trace.clone());
             page.rounds = Chart::on_one_axis(rounds.map(Arc::new).collect());
         } else {
-            let why =
-                tr!("the rounds are not drawn: with each op timed, the other one takes longer");
+            let why = tr!(
+                "the rounds are not drawn: on the device, with each op timed, the other one takes longer"
+            );
             page.note = [&*page.note, why].join(" · ");
         }
         page.bars = self.bars(scene, &known);
