@@ -260,7 +260,7 @@ impl TimedRound {
     }
 }
 
-/// How long rounds are that are drawn beside a time of each, in microseconds, and why, if one differs from its
+/// How long rounds are that are drawn beside a time of each, in microseconds, if one differs from its
 /// time by more than 5 %.
 pub fn drawn_in_words(drawn: &[(&TimedRound, f64)]) -> Option<String> {
     let length = |(round, us): &(&TimedRound, f64)| Some((round.length()?.as_us(), *us));
@@ -270,7 +270,7 @@ pub fn drawn_in_words(drawn: &[(&TimedRound, f64)]) -> Option<String> {
     }
     let drawn = lengths().map(|(length, _)| time_us(length));
     Some(tr!(
-        "drawn: {drawn} from first call to last operation; timing each takes time",
+        "drawn: {drawn} from first call to last operation, with each op timed",
         drawn = drawn.collect::<Vec<_>>().join(" → ")
     ))
 }
