@@ -10,7 +10,6 @@ use ratatui::widgets::{Block, Clear, Padding, Paragraph, Widget as _};
 
 use crate::input::Field;
 use crate::style::{PALETTE, ink, wrap};
-use crate::view::TerminalView;
 use lang::tr;
 use lesson::{LESSONS, Speedup};
 use ui::actions::{Row, Setting, TABLE, Topic, search};
@@ -38,11 +37,18 @@ impl Card {
     }
 }
 
-/// Paints the topmost card, if there is one, over the top of `area`.
-pub(super) fn paint(view: &mut TerminalView, app: &App, area: Rect, buffer: &mut Buffer) {
+/// Paints the topmost card, if there is one, over the top of `area`; the title of the one `shown`, and the
+/// first line of it that is.
+pub(super) fn paint(
+    field: Option<&Field>,
+    (shown, first): (&mut Option<String>, &mut usize),
+    app: &App,
+    area: Rect,
+    buffer: &mut Buffer,
+) {
     // Without the border and a blank at each side.
     let columns = usize::from(area.width.saturating_sub(4));
-    let card = if let Some(field) = &view.field {
+    let card = if let Some(field) = field {
         Some(match (field.setting, field.lesson) {
             (Some(setting), _) => prompt(field, setting, app, columns),
             (None, Some(selected)) => lessons(selected, app, columns),
@@ -63,21 +69,21 @@ pub(super) fn paint(view: &mut TerminalView, app: &App, area: Rect, buffer: &mut
         })
     };
     let Some(card) = card else {
-        view.card = None;
+        *shown = None;
         return;
     };
-    if view.card.as_ref() != Some(&card.title) {
-        view.scroll = 0; // what else a card shows begins at its top
+    if shown.as_ref() != Some(&card.title) {
+        *first = 0; // what else a card shows begins at its top
     }
     let lines = card.lines.len();
     let height = (lines as u16).saturating_add(2).min(area.height);
     let room = usize::from(height.saturating_sub(2));
-    view.scroll = view.scroll.min(lines - room);
+    let mut top = (*first).min(lines - room);
     if let Some(seen) = card.seen {
-        let first = seen.end.saturating_sub(room).min(seen.start);
-        view.scroll = view.scroll.clamp(first, seen.start);
+        top = top.clamp(seen.end.saturating_sub(room).min(seen.start), seen.start);
     }
-    let (from, to) = (view.scroll + 1, view.scroll + room);
+    *first = top;
+    let (from, to) = (top + 1, top + room);
     let scrolls = (lines > room).then(|| tr!(" {from}–{to} of {} · ↑ ↓ ", lines));
     let block = Block::bordered()
         .border_style(ink(PALETTE.label))
@@ -90,9 +96,9 @@ pub(super) fn paint(view: &mut TerminalView, app: &App, area: Rect, buffer: &mut
         .padding(Padding::horizontal(1));
     let place = Rect { height, ..area };
     Clear.render(place, buffer);
-    let text = Paragraph::new(card.lines).scroll((view.scroll as u16, 0));
+    let text = Paragraph::new(card.lines).scroll((top as u16, 0));
     text.block(block).render(place, buffer);
-    view.card = Some(card.title);
+    *shown = Some(card.title);
 }
 
 /// A text in lines of a style.

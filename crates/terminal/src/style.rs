@@ -1,7 +1,9 @@
 //! Colours, as many as a terminal has, and text in lines of so many columns.
 
 use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
+use ratatui::widgets::{Block, Padding, Paragraph, Widget as _};
 
 use ui::theme::{Palette, Rgb};
 
@@ -119,6 +121,13 @@ pub(crate) fn fitted(
         }
     }
     lines
+}
+
+/// Lines of a style that fills their place, a blank before each.
+pub(crate) fn paint_lines(lines: &[String], style: Style, place: Rect, buffer: &mut Buffer) {
+    let margin = Block::new().padding(Padding::left(1));
+    let text = Paragraph::new(lines.join("\n")).style(style);
+    text.block(margin).render(place, buffer);
 }
 
 #[cfg(test)]

@@ -8,8 +8,7 @@ use ratatui::layout::{Layout, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::Widget as _;
 
-use crate::style::{APART, PALETTE, ink, wrap};
-use crate::view::paint_lines;
+use crate::style::{APART, PALETTE, ink, paint_lines, wrap};
 use lang::tr;
 use session::Status;
 use session::trace::StepKind;

@@ -11,12 +11,12 @@ use ratatui::layout::Constraint::{Fill, Length};
 use ratatui::layout::{Flex, Layout, Rect};
 use ratatui::style::Style;
 use ratatui::text::Line;
-use ratatui::widgets::{Block, Clear, Padding, Paragraph, Widget as _};
+use ratatui::widgets::{Clear, Paragraph, Widget as _};
 
 use crate::cards;
 use crate::cells::{CellPainter, Glyphs, Pictures, dots};
 use crate::input::Field;
-use crate::style::{APART, ColourDepth, PALETTE, fitted, ink, wrap};
+use crate::style::{APART, ColourDepth, PALETTE, fitted, ink, paint_lines, wrap};
 use crate::timeline::Contents;
 use lang::{Message, tr};
 use session::{PicturePlan, PictureSource, SessionAction, Side, Status};
@@ -163,7 +163,8 @@ impl TerminalView {
         let state = Rect::new(line.x, line.y, lang::columns(&state) as u16 + 2, 1);
         buffer.set_style(state, state_style);
         paint_lines(&foot, foot_style, bottom, buffer);
-        cards::paint(self, app, panels.union(bars), buffer);
+        let shown = (&mut self.card, &mut self.scroll);
+        cards::paint(self.field.as_ref(), shown, app, panels.union(bars), buffer);
         if let Some((urgency, sentence)) = notice(figures, app.options.timeline) {
             // Whole, over what is above the figures.
             let lines = wrap(&sentence.to_string(), columns);
@@ -315,13 +316,6 @@ pub(crate) fn tile(area: Rect, status: &Status, only: Option<usize>) -> Vec<Pane
     };
     let last = (first + count).min(lattices.instances);
     (first..last).zip(places).map(panel).collect()
-}
-
-/// Lines of a style that fills their place, a blank before each.
-pub(crate) fn paint_lines(lines: &[String], style: Style, place: Rect, buffer: &mut Buffer) {
-    let margin = Block::new().padding(Padding::left(1));
-    let text = Paragraph::new(lines.join("\n")).style(style);
-    text.block(margin).render(place, buffer);
 }
 
 /// What stands below the figures all the time: how A and B compare, or else a warning, or else keys.
