@@ -1,13 +1,11 @@
 //! Made-up sessions for tests of drawing, and how far colours are apart.
 
-use crate::ladder::{DeviceLimits, Ladder, Rate, Workload};
 use crate::rung_source::side_by_side;
 use crate::theme::Rgb;
 use crate::{
     Chart, Lecture, LectureOptions, LectureScreen, LectureStep, LessonChoice, LessonColumn,
     LessonPage, Notes, TimeBar,
 };
-use engine::kernels::KERNELS;
 use engine::{
     BlockTimestamp, DeviceId, DeviceInfo, Measure, Nanos, Op, OrderOp, ReduceRegion, Scope, Slot,
     Span, StreamId, kernels,
@@ -22,7 +20,6 @@ use session::{
     recorded_in_words,
 };
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -585,50 +582,9 @@ pub fn aged(lattice: Lattice, generations: usize) -> Lattice {
     (0..generations).fold(lattice, |it, _| life::reference::step(&it, Rule::LIFE))
 }
 
-// A made-up ladder for tests.
-
-/// The device of [`ladder`].
+/// The device of the ladder that was made up for tests, `fixtures/ladder.json`: every rung of the table with
+/// two works, as far as it takes them; 'planar' without the larger.
 pub const DEVICE: &str = "NVIDIA Test";
-
-/// Every rung of the table with two works, as far as it takes them; 'planar' without the larger.
-pub fn ladder() -> Ladder {
-    let works = [(16, 1024), (1, 16_384)].map(|(instances, side)| Workload { instances, side });
-    let kernels = KERNELS.iter().enumerate();
-    let rates = kernels.flat_map(|(rung, kernel)| {
-        let takes = move |work: &Workload| {
-            let is_left_out = kernel.name == "planar" && work.instances == 1;
-            kernel.supports(Size::new(work.side, work.side).unwrap()) && !is_left_out
-        };
-        let rate = move |work: Workload| {
-            let median = 4e10 * 2.5f64.powi(rung as i32);
-            Rate {
-                kernel: kernel.name.into(),
-                work,
-                rule: Rule::LIFE.to_string(),
-                how: "graphs of 48 generations".into(),
-                median,
-                lowest: 0.98 * median,
-                highest: 1.01 * median,
-                runs: 3,
-            }
-        };
-        works.into_iter().filter(takes).map(rate)
-    });
-    Ladder {
-        engine: "cuda".into(),
-        small: false,
-        commit: "0123456789ab".into(),
-        driver: "CUDA 13.0, sm_90".into(),
-        cache: Some(50 << 20),
-        limits: DeviceLimits {
-            lop3_per_second: Some(16.7e12),
-        },
-        works: works.into(),
-        rates: rates.collect(),
-        left_out: Vec::new(),
-        sources: BTreeMap::new(),
-    }
-}
 
 // How far colours are apart.
 

@@ -338,11 +338,12 @@ pub fn recorded(device: &str) -> Option<&'static Ladder> {
         ladder: Option<Ladder>,
     }
     let all = ALL.get_or_init(|| {
-        let read = |text: &&str| serde_json::from_str::<Record>(text).ok();
-        let records = RECORDS.iter().filter_map(read);
-        let ladders = records.filter_map(|record| Some((record.device, record.ladder?)));
+        let records = RECORDS.into_iter();
         #[cfg(any(test, feature = "fixtures"))]
-        let ladders = ladders.chain([(crate::fixtures::DEVICE.into(), crate::fixtures::ladder())]);
+        let records = records.chain([include_str!("fixtures/ladder.json")]);
+        let read = |text: &str| serde_json::from_str::<Record>(text).ok();
+        let ladders = records.filter_map(read);
+        let ladders = ladders.filter_map(|record| Some((record.device, record.ladder?)));
         ladders.collect()
     });
     let found = all.iter().find(|(name, _)| name == device);

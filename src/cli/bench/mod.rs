@@ -536,7 +536,7 @@ mod tests {
     fn what_is_measured_anew_is_replaced_and_all_else_stays_with_its_own_commit() {
         let folder = tempfile::tempdir().unwrap();
         let mut old = record("old", &["default", "frame", "lesson"]);
-        old.ladder = Some(fixtures::ladder());
+        old.ladder = ui::ladder::recorded(fixtures::DEVICE).cloned();
         old.write(folder.path()).unwrap();
         let path = record("new", &["ui", "frame"])
             .write(folder.path())
