@@ -30,6 +30,30 @@ impl Run {
     }
 }
 
+impl Lattice {
+    /// Its live cells, row by row.
+    pub fn runs(&self) -> impl Iterator<Item = Run> {
+        let size = self.size();
+        (0..size.height()).flat_map(move |y| {
+            let mut x = 0;
+            std::iter::from_fn(move || {
+                while x < size.width() && !self.get(x, y) {
+                    x += 1;
+                }
+                let first = x;
+                while x < size.width() && self.get(x, y) {
+                    x += 1;
+                }
+                (x > first).then_some(Run {
+                    x: first,
+                    y,
+                    length: x - first,
+                })
+            })
+        })
+    }
+}
+
 /// The bounding box of live cells: first column, column after the last, first row, row after the last.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Extent(pub Option<[i64; 4]>);

@@ -15,9 +15,10 @@ use session::{Order, Status};
 pub use findings::{Findings, Race, RoundContext, judge, occupancy_in_words};
 
 /// What is written.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub enum Code {
     /// A round, as a script.
+    #[default]
     Round,
     /// A kernel, in CUDA C++.
     Kernel,

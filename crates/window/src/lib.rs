@@ -4,14 +4,9 @@
 //! The event loop waits; it is woken by the person, by the session when something is new, and by
 //! the clock when a frame was held back. It never waits for an engine.
 
-mod background;
-mod captures;
-mod editing;
-mod editor;
 mod error;
 mod handler;
 mod input;
-mod pointer;
 mod startup;
 mod surface;
 mod view;

@@ -1,23 +1,14 @@
 //! A window and what draws in it; made anew when the GPU is lost.
 
-use std::sync::Arc;
-
 use wgpu::CurrentSurfaceTexture as Acquired;
-use winit::event_loop::OwnedDisplayHandle;
 use winit::window::Window;
 
 use crate::input::{Input, Reader};
-use crate::view::lost;
+use crate::view::gpu::{WindowCanvas, lost};
 use crate::view::offscreen::{read, target};
 use crate::view::picture_file::Image;
 use crate::view::{Dialogs, Frame, FrameOutput, Gpu, Scene, ViewError};
 use lang::tr;
-
-/// A window as a canvas.
-pub(super) struct WindowCanvas {
-    pub window: Arc<Window>,
-    pub display: OwnedDisplayHandle,
-}
 
 /// See the module.
 pub(super) struct WindowSurface {

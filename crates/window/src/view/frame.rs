@@ -5,11 +5,9 @@ use egui::accesskit::{Action::Click, Role};
 use egui::{CursorIcon, Id, Rect, RichText, Sense, Ui, WidgetInfo, accesskit_root_id, vec2};
 
 use crate::view::cell_ages::unavailable_reason;
-use crate::view::dialogs::{DialogContext, Dialogs, UiRequest};
+use crate::view::dialogs::Dialogs;
 use crate::view::layout::{self, Dock, LayoutRequest, WindowLayout, lay_out};
-use crate::view::style::{opaque, regular};
-use crate::view::timeline::sm_count as timeline_sm_count;
-use crate::view::widgets::{self, Palette, ask};
+use crate::view::style::{self, DialogContext, Palette, UiRequest, ask, opaque, regular};
 use crate::view::{
     causes, code_editor, hud, lab, ladder, lecture, lesson, over_panels, population, timeline,
     toolbar,
@@ -68,7 +66,7 @@ impl<'a> Frame<'a> {
             lanes: options.timeline.then_some(instances),
             presented: self.is_enlarged().then_some(presented),
             sm_count: (options.timeline && status.lab.block_timestamps)
-                .then(|| timeline_sm_count(status)),
+                .then(|| timeline::lanes::sm_count(status)),
             side: options.side,
             panes: options.panes,
             lecture: app.drawing.lecture.as_ref().map(lecture::height),
@@ -208,7 +206,7 @@ pub(crate) fn lay_over(
     let palette = &frame.palette();
     context.accesskit_node_builder(accesskit_root_id(), |node| node.set_label("lifestreams"));
     let screen = frame.rect();
-    let mut ui = widgets::root(context, screen, palette, !dialogs.takes_keys());
+    let mut ui = style::root(context, screen, palette, !dialogs.takes_keys());
     paint(&mut ui, frame, place);
     let seen = DialogContext {
         context,
@@ -323,7 +321,7 @@ fn show_edges(ui: &mut Ui, layout: &WindowLayout) {
 /// Has each panel said, unless there are too many for anyone to listen to. A screen reader can select it; the
 /// mouse is followed by the window.
 fn say_panels(ui: &Ui, status: &Status, only: Option<usize>, layout: &WindowLayout) {
-    if !widgets::is_read(ui) || layout.tiling.count > MAX_PANELS_SAID {
+    if !style::is_read(ui) || layout.tiling.count > MAX_PANELS_SAID {
         return;
     }
     for place in 0..layout.tiling.count {

@@ -8,10 +8,17 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::surface::WindowCanvas;
 use crate::view::ViewError;
 use lang::{Message, message};
 use ui::AdapterFacts;
+use winit::event_loop::OwnedDisplayHandle;
+use winit::window::Window;
+
+/// A window as a canvas.
+pub(crate) struct WindowCanvas {
+    pub window: Arc<Window>,
+    pub display: OwnedDisplayHandle,
+}
 
 /// What is known of an adapter.
 fn facts_of(adapter: &wgpu::Adapter) -> AdapterFacts {

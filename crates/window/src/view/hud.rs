@@ -4,7 +4,6 @@
 use egui::accesskit::Role;
 use egui::{Frame as Margins, *};
 
-use crate::view::dialogs::UiRequest;
 use crate::view::style::*;
 use crate::view::toolbar;
 use lang::tr;

@@ -7,7 +7,8 @@ mod tiling;
 use egui::*;
 
 use crate::view::hud::STRIP;
-use crate::view::{timeline, toolbar};
+use crate::view::timeline::layout::{self as timeline, TimelineLayout};
+use crate::view::toolbar;
 use life::Size;
 use tiling::Panels;
 pub(crate) use tiling::Tiling;
@@ -136,6 +137,12 @@ impl WindowLayout {
         Rect::from_min_size(pos2(x, y), vec2(width, height))
     }
 
+    /// Where everything stands in the timeline, if there is room for one.
+    pub(crate) fn timeline_layout(&self) -> Option<TimelineLayout> {
+        let all = self.points(self.timeline?);
+        Some(TimelineLayout::of(all, self.is_short, self.sm_count))
+    }
+
     /// A pixel, in points.
     pub(crate) fn point(&self, [x, y]: [f64; 2]) -> Pos2 {
         pos2(x as f32, y as f32) / self.pixels_per_point
@@ -257,7 +264,7 @@ pub(crate) fn lay_out(
         .lecture
         .map(|height| rest.take_top(px(height.min(most))));
     let room = points(rest);
-    layout.is_short = timeline::layout::is_short(room[1]);
+    layout.is_short = timeline::is_short(room[1]);
     // As a user has moved its edge, as far as panels have room and it is of use; else as usual.
     let sized = |axis: usize, usual: f32, least: f32| {
         let most = room[axis] - MIN_WIDTH_BESIDE;
@@ -279,8 +286,8 @@ pub(crate) fn lay_out(
         let sm_count = request.sm_count.filter(|_| !layout.is_short);
         let room = [points(rest)[0], room[1]];
         let presented = request.presented;
-        if let Some(height) = timeline::layout::height(room, lanes, presented, sm_count) {
-            let height = sized(1, height, timeline::layout::MIN_HEIGHT);
+        if let Some(height) = timeline::height(room, lanes, presented, sm_count) {
+            let height = sized(1, height, timeline::MIN_HEIGHT);
             layout.timeline = Some(rest.take_bottom(px(height)));
             layout.sm_count = sm_count;
         }
@@ -334,7 +341,7 @@ fn side(panel: SidePanel, [width, height]: [f32; 2]) -> Option<SidePlace> {
         _ => MIN_SIDE_HEIGHT,
     };
     let below = (0.6 * height).min(MAX_HEIGHT_BELOW);
-    let beside_timeline = width - timeline::layout::MIN_AREA[0];
+    let beside_timeline = width - timeline::MIN_AREA[0];
     if height < min_height {
         None
     } else if panel == SidePanel::Editor && beside_timeline >= MIN_EDITOR_WIDTH {
@@ -531,7 +538,7 @@ mod tests {
                 ("race", presented(Some(SidePanel::Editor), None)),
             ] {
                 let it = lay_out(window, scale, 16, size(512, 512), &request);
-                let places = timeline::layout::TimelineLayout::of(&it);
+                let places = it.timeline_layout();
                 let lanes = places.map(|it| {
                     let rounds = [&[16][..], &[64, 1], &[1, 64]].map(|lanes| it.plot.rounds(lanes));
                     let rounds = rounds.concat().into_iter();

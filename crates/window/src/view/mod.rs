@@ -13,7 +13,7 @@ mod cell_ages;
 pub(crate) mod code_editor;
 mod dialogs;
 mod frame;
-mod gpu;
+pub(crate) mod gpu;
 pub(crate) mod hud;
 mod lab;
 pub(crate) mod ladder;
@@ -27,11 +27,11 @@ mod picture_cache;
 pub mod picture_file;
 mod population;
 pub(crate) mod recording;
+pub(crate) mod requests;
 mod scene;
 pub(crate) mod style;
 pub(crate) mod timeline;
 mod toolbar;
-pub(crate) mod widgets;
 
 #[cfg(test)]
 mod gallery;
@@ -42,9 +42,7 @@ pub use crate::error::ViewError;
 pub use gpu::list_adapters;
 pub(crate) use panels::MIN_PIXELS_FOR_LINES;
 
-pub(crate) use dialogs::{
-    Dialog, Dialogs, FileDialog, FileTask, Form, PATTERN_FILE, Picker, UiRequest, take_requests,
-};
+pub(crate) use dialogs::{Dialog, Dialogs, FileDialog, FileTask, Form, PATTERN_FILE, Picker};
 pub(crate) use frame::Frame;
-pub(crate) use gpu::{Gpu, lost};
+pub(crate) use gpu::Gpu;
 pub(crate) use scene::{FrameOutput, Scene};

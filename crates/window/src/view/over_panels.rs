@@ -179,7 +179,7 @@ impl Sheet {
 
     /// Live cells.
     fn pattern(&self, pattern: &Lattice, [x, y]: [i64; 2], colour: Color32) {
-        let runs: Vec<Run> = runs_of(pattern).take(MAX_RUNS + 1).collect();
+        let runs: Vec<Run> = pattern.runs().take(MAX_RUNS + 1).collect();
         if runs.len() > MAX_RUNS {
             return self.outline([x, y], pattern.size(), colour);
         }
@@ -242,27 +242,6 @@ impl Sheet {
             vec2(width, height) / self.pixels_per_point,
         )
     }
-}
-
-pub(crate) fn runs_of(pattern: &Lattice) -> impl Iterator<Item = Run> {
-    let size = pattern.size();
-    (0..size.height()).flat_map(move |y| {
-        let mut x = 0;
-        std::iter::from_fn(move || {
-            while x < size.width() && !pattern.get(x, y) {
-                x += 1;
-            }
-            let first = x;
-            while x < size.width() && pattern.get(x, y) {
-                x += 1;
-            }
-            (x > first).then_some(Run {
-                x: first,
-                y,
-                length: x - first,
-            })
-        })
-    })
 }
 
 /// The most of a panel's sides that it takes.

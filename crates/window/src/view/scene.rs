@@ -8,8 +8,8 @@ use crate::view::dialogs::Dialogs;
 use crate::view::frame::{Frame, paint_over};
 use crate::view::gpu;
 use crate::view::panels::{Panels, PanelsInput, outside};
-use crate::view::widgets::Palette;
-use crate::view::{Gpu, over_panels, style};
+use crate::view::style::{self, Palette};
+use crate::view::{Gpu, over_panels};
 use session::PictureSource;
 
 /// The output of a frame besides its picture.

@@ -4,7 +4,6 @@
 
 use egui::*;
 
-use crate::view::dialogs::UiRequest;
 use crate::view::style::*;
 use lang::tr;
 use session::{SessionAction, Switch};

@@ -18,13 +18,12 @@ use egui::*;
 use std::mem::{Discriminant, discriminant, take};
 use std::sync::Arc;
 
-use crate::view::widgets::{self, Palette};
+use crate::view::style::{DialogContext, UiRequest, ask, dialog, hold_focus};
 use lang::tr;
-use life::{Kind, Shelved};
+use life::Kind;
 use session::{SessionAction, StoredKernel};
 use ui::actions::{Setting, TABLE, Topic};
-use ui::code_editor::Code;
-use ui::{Action, App, EditAction, ViewAction};
+use ui::{Action, EditAction, ViewAction};
 
 /// A dialog that is open.
 #[derive(Clone, PartialEq, Debug)]
@@ -57,88 +56,6 @@ pub(crate) struct Dialogs {
     since: (Vec<Discriminant<Dialog>>, u64),
     /// Keys typed before the dialog that they are meant for was laid out.
     held: Vec<Event>,
-}
-
-/// What a person asked for by a widget.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) enum UiRequest {
-    /// As if its key had been pressed.
-    Act(Action),
-    /// The controls of these values, beside the place where they stand.
-    Change(&'static [Setting], Rect),
-    /// The file that was chosen or whose path was typed in is to be opened.
-    OpenFile(String),
-    /// Cells are to be saved to a path that was typed in.
-    SaveFile(String),
-    /// A pattern was taken from the shelf.
-    Shelved(&'static Shelved),
-    /// The lecture of this place among those that can be begun.
-    Lecture(usize),
-    /// The lesson of this place in their list.
-    Lesson(usize),
-    /// The exercise of this place among them.
-    Exercise(usize),
-    /// The first one behind the exercise in progress that is not solved.
-    NextExercise,
-    /// The kernel that came with a session may run.
-    RunKernel(Arc<StoredKernel>),
-    /// The ladder shows the source of this rung, or its chart again.
-    ShowSource(Option<usize>),
-    /// The text in the editor was changed to this one.
-    EditCode(String),
-    /// The text in the editor is to be saved.
-    SaveCode,
-    /// The editor shows the round or the kernel.
-    ShowCode(Code),
-    /// A copy of the rung in use takes the kernel's place in the editor.
-    NewKernel,
-    /// The pane beside the panels (0) or below them (1) is this wide or high, or as usual.
-    Resize(usize, Option<f32>),
-    /// The timeline keeps the round that it shows, or goes on.
-    FreezeTimeline,
-}
-
-/// Asks for an action where a widget was clicked.
-pub(crate) fn asks(response: &Response, action: impl Into<Action>) {
-    requests(response, UiRequest::Act(action.into()));
-}
-
-/// The same for any request.
-pub(crate) fn requests(response: &Response, request: UiRequest) {
-    if response.clicked() {
-        ask(&response.ctx, request);
-    }
-}
-
-/// Makes a request.
-pub(crate) fn ask(context: &Context, request: UiRequest) {
-    context.data_mut(|data| {
-        let requests: &mut Vec<UiRequest> = data.get_temp_mut_or_default(Id::NULL);
-        requests.push(request);
-    });
-}
-
-/// What was asked for so far.
-pub(crate) fn take_requests(context: &Context) -> Vec<UiRequest> {
-    let requests = context.data_mut(|data| data.remove_temp(Id::NULL));
-    requests.unwrap_or_default()
-}
-
-/// What a dialog is laid out with.
-#[derive(Clone, Copy)]
-pub(crate) struct DialogContext<'a> {
-    /// egui's own.
-    pub context: &'a Context,
-    /// What is shown beneath it.
-    pub app: &'a App,
-    /// The frame's colours.
-    pub palette: &'a Palette,
-    /// The whole window, in pixels.
-    pub screen: Rect,
-    /// Whether nothing lies over it, so that keys are its own.
-    pub is_top: bool,
-    /// Whether that is so since this frame.
-    pub is_new: bool,
 }
 
 impl Dialog {
@@ -301,49 +218,6 @@ fn take_keys(context: &Context) -> Vec<Event> {
     let is_typed =
         |it: &mut Event| matches!(it, Key { .. } | Text(_) | Ime(_) | Copy | Cut | Paste(_));
     context.input_mut(|input| input.events.extract_if(.., is_typed).collect())
-}
-
-/// Lays out a dialog with its title and the button that closes it: over the dimmed scene, or beside a place
-/// that stays to be seen. Whether it was left: by that button, or by a click beside it.
-fn dialog(
-    cx: DialogContext<'_>,
-    (name, words): (&str, &str),
-    beside: Option<Rect>,
-    width: f32,
-    contents: impl FnOnce(&mut Ui),
-) -> bool {
-    let modal = Modal::new(Id::unique(name));
-    let (align, to, modal) = match beside {
-        None => (
-            Align2::CENTER_TOP,
-            vec2(0.0, 0.06 * cx.screen.height()),
-            modal,
-        ),
-        Some(place) => {
-            let faint = cx.palette.background.gamma_multiply(0.15);
-            let below = place.left_bottom().to_vec2();
-            (Align2::LEFT_TOP, below, modal.backdrop_color(faint))
-        }
-    };
-    let area = Modal::default_area(Id::unique(name)).anchor(align, to);
-    let modal = modal.area(area).show(cx.context, |ui| {
-        cx.context.accesskit_node_builder(ui.unique_id(), |node| {
-            node.set_role(accesskit::Role::Dialog);
-            node.set_label(words);
-        });
-        ui.set_width(width.min(0.92 * cx.screen.width()));
-        let words = RichText::new(words).heading();
-        widgets::title(ui, words, ViewAction::Escape, |ui| ui.close());
-        contents(ui);
-    });
-    modal.backdrop_response.clicked() || modal.response.should_close()
-}
-
-/// Gives a widget the keys. Asking again in each frame would end what an input method composes.
-fn hold_focus(widget: &Response) {
-    if !widget.has_focus() {
-        widget.request_focus();
-    }
 }
 
 /// The width of a form, in points.

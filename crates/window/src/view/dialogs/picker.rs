@@ -6,9 +6,7 @@ use egui::accesskit::{Node, Role, Toggled};
 use egui::text::{LayoutJob, TextFormat};
 use egui::*;
 
-use crate::view::dialogs::{self, DialogContext, UiRequest};
-use crate::view::over_panels::runs_of;
-use crate::view::style::truncated;
+use crate::view::style::{DialogContext, UiRequest, dialog, hold_focus, truncated};
 use Item::*;
 use lang::{Language, tr};
 use lesson::{EXERCISES, LESSONS};
@@ -227,7 +225,7 @@ static SHELF_PICTURES: LazyLock<std::collections::HashMap<&str, ShelfPicture>> =
             let picture = ShelfPicture {
                 name: notes.name.unwrap_or_else(|| shelved.name.into()),
                 author: notes.author.unwrap_or_default(),
-                cells: runs_of(&picture).collect(),
+                cells: picture.runs().collect(),
                 size: picture.size(),
             };
             (shelved.name, picture)
@@ -279,7 +277,7 @@ impl Picker {
         let it = cx.app;
         let mut picked = None;
         let width = if column.is_finite() { 1240.0 } else { 720.0 };
-        let left = dialogs::dialog(cx, (title, title), None, width, |ui| {
+        let left = dialog(cx, (title, title), None, width, |ui| {
             let columns = (ui.available_width() / column).max(1.0) as usize;
             // Before the field sees them: it would move its cursor. Counted: of a slow frame no key is
             // lost.
@@ -298,7 +296,7 @@ impl Picker {
             let field = field.desired_width(f32::INFINITY).margin(vec2(9.0, 5.0));
             let field = ui.add(field).accessible_name(hint);
             if cx.is_top {
-                dialogs::hold_focus(&field);
+                hold_focus(&field);
             }
             let tab = self.tab;
             if columns == 1 {

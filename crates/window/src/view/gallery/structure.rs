@@ -17,15 +17,15 @@ use egui::{Color32, Event, FontFamily, ImeEvent, Key, Pos2, Rect, Shape, accessk
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
 
-use crate::view::dialogs::{Dialogs, UiRequest};
+use crate::view::dialogs::Dialogs;
 use crate::view::frame::lay_over;
 use crate::view::gallery::screens::{ODD, SCREENS, SMALL, WHOLE};
 use crate::view::gallery::{LANGUAGES, Painted, Row, Scenario, WINDOWS, named};
 use crate::view::layout::WindowLayout;
 use crate::view::over_panels::minimap;
+use crate::view::requests::{UiRequest, take_requests};
 use crate::view::scene::context;
 use crate::view::style::{self, install_fonts};
-use crate::view::take_requests;
 use engine::kernels::KERNELS;
 use lang::Language;
 use session::Streams;

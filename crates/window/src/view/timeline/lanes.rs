@@ -5,6 +5,8 @@ use egui::*;
 
 use crate::view::style::*;
 use crate::view::timeline::layout::{GUTTER, Plot, Rows};
+use lang::tr;
+use session::Status;
 use ui::Chart;
 use ui::timeline::scale::{TimeScale, TimeZoom};
 use ui::timeline::{Bar, Lane, PlacedBar, colour, fill, fold_bars, host_names, row_name};
@@ -358,4 +360,19 @@ pub(super) fn paint_outline(ui: &Ui, bar: Rect) {
     let edge = Stroke::new(1.5, palette(ui).highlight);
     ui.painter()
         .rect_stroke(bar, 0.0, edge, StrokeKind::Outside);
+}
+
+/// The multiprocessors (or the CPU's workers) that have rows, before any round is known.
+pub(crate) fn sm_count(status: &Status) -> usize {
+    let counts = status.engine.devices.iter().map(|it| it.sm_count as usize);
+    counts.max().unwrap_or(1).max(1)
+}
+
+/// What the names of their rows begin with.
+pub(super) fn sm_prefix(status: &Status) -> &'static str {
+    if status.engine.is_cpu() {
+        tr!("worker")
+    } else {
+        "SM"
+    }
 }

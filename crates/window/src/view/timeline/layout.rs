@@ -5,8 +5,6 @@ use std::ops::Range;
 
 use egui::*;
 
-use crate::view::layout::WindowLayout;
-
 const PAD: f32 = 14.0;
 const TOP: f32 = 7.0;
 const TITLE: f32 = 26.0;
@@ -102,9 +100,8 @@ pub(crate) struct TimelineLayout {
 }
 
 impl TimelineLayout {
-    /// In a window, if it has room for a timeline.
-    pub(crate) fn of(window: &WindowLayout) -> Option<TimelineLayout> {
-        let all = window.points(window.timeline?);
+    /// In this rectangle.
+    pub(crate) fn of(all: Rect, is_short: bool, sm_count: Option<usize>) -> TimelineLayout {
         let mut inside = Rect::from_x_y_ranges(
             all.left() + PAD..=all.right() - PAD,
             all.top() + TOP..=all.bottom() - BOTTOM,
@@ -115,10 +112,10 @@ impl TimelineLayout {
             taken
         };
         let (title, legend) = (take_top(TITLE), take_top(LEGEND));
-        let finding = take_top(if window.is_short { 0.0 } else { FINDING });
+        let finding = take_top(if is_short { 0.0 } else { FINDING });
         let (plot, foot) = inside.split_top_bottom_at_y(inside.bottom() - FOOT);
         let mut plot = Plot::of(plot);
-        let map = window.sm_count.map(|sm_count| {
+        let map = sm_count.map(|sm_count| {
             let room = plot.rows.height() - HOST - APART - MAP_HEAD;
             let height = (sm_count as f32 * MAP_ROW).min(MAX_MAP_SHARE * room);
             let (above, map) = plot.rows.split_top_bottom_at_y(plot.rows.bottom() - height);
@@ -126,7 +123,7 @@ impl TimelineLayout {
             plot.rows = rows;
             (head, map)
         });
-        Some(TimelineLayout {
+        TimelineLayout {
             all,
             title,
             legend,
@@ -134,7 +131,7 @@ impl TimelineLayout {
             plot,
             map,
             foot,
-        })
+        }
     }
 }
 

@@ -4,17 +4,16 @@
 //!
 //! `layout` has the places, `lanes` paints rows of bars, `text` shows what stands around them.
 
-mod lanes;
+pub(crate) mod lanes;
 pub(crate) mod layout;
 mod text;
 
 pub(crate) use lanes::paint_rounds;
 
 use crate::view::layout::WindowLayout;
-use crate::view::widgets::palette;
+use crate::view::style::palette;
 use egui::Ui;
-use lanes::Strip;
-use lang::tr;
+use lanes::{Strip, sm_count, sm_prefix};
 use layout::{Rows, TimelineLayout};
 use session::Status;
 use ui::Timeline;
@@ -53,7 +52,7 @@ fn strips<'a>(timeline: &'a Timeline, places: &TimelineLayout, status: &Status) 
 
 /// Closer by a factor, about this point.
 pub(crate) fn zoom(timeline: &mut Timeline, factor: f64, at: [f64; 2], layout: &WindowLayout) {
-    if let Some(places) = TimelineLayout::of(layout) {
+    if let Some(places) = layout.timeline_layout() {
         let rows = places.plot.rows;
         let x = layout.point(at).x.clamp(rows.left(), rows.right());
         let (about, whole) = (scale(timeline, &places).ns(x), timeline.whole());
@@ -63,7 +62,7 @@ pub(crate) fn zoom(timeline: &mut Timeline, factor: f64, at: [f64; 2], layout: &
 
 /// Moves what is shown by so many pixels to the right.
 pub(crate) fn pan(timeline: &mut Timeline, pixels: f64, layout: &WindowLayout) {
-    if let Some(places) = TimelineLayout::of(layout) {
+    if let Some(places) = layout.timeline_layout() {
         let points = -pixels / f64::from(layout.pixels_per_point);
         let ns = points * scale(timeline, &places).per_pixel();
         let whole = timeline.whole();
@@ -71,24 +70,9 @@ pub(crate) fn pan(timeline: &mut Timeline, pixels: f64, layout: &WindowLayout) {
     }
 }
 
-/// The multiprocessors (or the CPU's workers) that have rows, before any round is known.
-pub(crate) fn sm_count(status: &Status) -> usize {
-    let counts = status.engine.devices.iter().map(|it| it.sm_count as usize);
-    counts.max().unwrap_or(1).max(1)
-}
-
-/// What the names of their rows begin with.
-fn sm_prefix(status: &Status) -> &'static str {
-    if status.engine.is_cpu() {
-        tr!("worker")
-    } else {
-        "SM"
-    }
-}
-
 /// Paints the timeline, if the window has room for it, and what the pointer is over anywhere near it.
 pub(crate) fn paint(ui: &mut Ui, timeline: &Timeline, status: &Status, layout: &WindowLayout) {
-    let Some(places) = TimelineLayout::of(layout) else {
+    let Some(places) = layout.timeline_layout() else {
         return;
     };
     let line = (1.0, palette(ui).rule);

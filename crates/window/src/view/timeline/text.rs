@@ -4,9 +4,8 @@
 use egui::*;
 
 use crate::view::style::*;
-use crate::view::timeline::lanes::{Strip, add_bar, paint_outline};
+use crate::view::timeline::lanes::{Strip, add_bar, paint_outline, sm_count, sm_prefix};
 use crate::view::timeline::layout::TimelineLayout;
-use crate::view::timeline::{sm_count, sm_prefix};
 use lang::tr;
 use session::{SessionAction, Status, Switch};
 use ui::diagnosis::{describe, overlap_in_words, round_time};

@@ -3,27 +3,23 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::Receiver;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use crate::background::{Then, notice, then};
-use crate::handler::Handler;
-use crate::input::Pressed;
+use crate::handler::background::notice;
+use crate::handler::events::Pressed;
+use crate::handler::{Editor, Handler, Then, then};
 use crate::view::Dialog;
 use crate::view::code_editor::{field, go_to_fault};
 
 use egui::text_edit::TextEditState;
-use engine::kernels::KERNELS;
 use lang::{message, tr};
 use lesson::{Exercise, ExerciseProgress};
 use life::{ReadError, SaveTarget, dated_stem, read_regular_file, shown};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use script::{MAX_SOURCE_BYTES, Work};
 use session::prediction::OpTimes;
-use session::{
-    DeviceChoice, Drafts, IsolatedOp, Order, OwnRound, OwnRoundError, Session, Status, StoredKernel,
-};
+use session::{DeviceChoice, Drafts, Order, OwnRoundError, Session, Status, StoredKernel};
 use ui::actions::Key;
 use ui::code_editor::{Code, Findings, RoundContext, judge};
 use ui::{Action, CodeEditor, EditAction, Lessons, SidePanel, ViewAction};
@@ -36,48 +32,7 @@ use Code::*;
 /// How long a file that changed is left alone before it is read: who writes it has more to write.
 const WRITING_TIME: Duration = Duration::from_millis(50);
 
-/// The editor, and what goes on for it on other threads.
-pub(super) struct Editor {
-    /// Which of its documents is shown.
-    pub code: Code,
-    round: CodeEditor,
-    kernel: CodeEditor,
-    /// What tells of changes of their files.
-    watchers: [Option<RecommendedWatcher>; 2],
-    /// The round that was checked last, or is being checked, and for what.
-    checked: Option<(Arc<str>, RoundContext)>,
-    /// The ops that were run alone last, and how long they took.
-    times: Option<(Arc<[IsolatedOp]>, OpTimes)>,
-    /// Checks kernels on a machine; opened by the first check there.
-    workshop: Arc<Mutex<(Option<Machine>, Option<Workshop>)>>,
-    /// Gives up the check of a kernel under way.
-    check: Option<Arc<AtomicBool>>,
-    /// The kernel of a session's file that was asked about last.
-    asked: Option<Arc<StoredKernel>>,
-    /// The texts that the session has of this, to be saved with it.
-    drafts: Drafts,
-    /// What the session says of the round that it is to run, once it does.
-    answer: Option<Receiver<Result<Arc<OwnRound>, OwnRoundError>>>,
-}
-
 impl Editor {
-    /// With the usual round and kernel.
-    pub(super) fn new() -> Editor {
-        Editor {
-            code: Round,
-            round: CodeEditor::default(),
-            kernel: CodeEditor::of_kernel(&KERNELS[0]),
-            watchers: [None, None],
-            checked: None,
-            times: None,
-            workshop: Arc::default(),
-            check: None,
-            asked: None,
-            drafts: Drafts::default(),
-            answer: None,
-        }
-    }
-
     /// The text that is shown.
     pub(super) fn shown(&self) -> &CodeEditor {
         match self.code {
@@ -443,7 +398,7 @@ impl Handler {
 
     /// Has what is written saved with the session, and shows what came with one that was opened in its
     /// place.
-    pub(super) fn keep_drafts(&mut self) {
+    pub(crate) fn keep_drafts(&mut self) {
         let Some(kept) = self.app.session.as_ref().map(Session::drafts) else {
             return;
         };

@@ -6,8 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::background::then;
-use crate::handler::{Handler, frame_of};
+use crate::handler::{Handler, Recording, frame_of, then};
 use crate::view::ViewError;
 use crate::view::picture_file::Image;
 use crate::view::recording::{Recorder, frames};
@@ -87,7 +86,7 @@ impl Handler {
     }
 
     /// Ends the recording, if there is one; its file is whole a little later.
-    pub(super) fn end_recording(&mut self) {
+    pub(crate) fn end_recording(&mut self) {
         let Some(Recording {
             recorder: Some(recorder),
             named,
@@ -165,17 +164,6 @@ pub(super) fn in_its_folder(path: &Path) -> String {
         ),
         _ => path.display().to_string(),
     }
-}
-
-/// A recording under way.
-pub(super) struct Recording {
-    pub recorder: Option<Recorder>,
-    path: PathBuf,
-    /// Whether `--record` named it: then a file of that name is replaced, and the program ends if it cannot
-    /// be written. Otherwise the name gets a number if it is taken, and a notice says what went wrong.
-    pub named: bool,
-    began: Instant,
-    pub next: Instant,
 }
 
 impl Recording {

@@ -2,34 +2,16 @@
 //! ends with what is to be done on the window's thread, which comes there on one channel. The window waits
 //! only for recordings, and only when it closes.
 
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
 
-use crate::handler::Handler;
+use crate::handler::{Background, Handler, Then, then};
 use lang::tr;
 use ui::Wake;
-
-/// What is to be done on the window's thread with what came of a task.
-pub(super) type Then = Box<dyn FnOnce(&mut Handler) + Send>;
-
-/// See [`Then`].
-pub(super) fn then(does: impl FnOnce(&mut Handler) + Send + 'static) -> Then {
-    Box::new(does)
-}
 
 /// Says this.
 pub(super) fn notice(said: String) -> Then {
     then(|it| it.show_notice(said))
-}
-
-/// Starts background work, and has what came of it.
-pub(super) struct Background {
-    sender: Sender<Then>,
-    receiver: Receiver<Then>,
-    /// Tells the event loop that something has changed.
-    pub wake: Wake,
-    /// The threads whose files must be whole before the program ends.
-    awaited: Vec<JoinHandle<()>>,
 }
 
 impl Background {
@@ -97,7 +79,7 @@ impl Handler {
     }
 
     /// Waits for the work that the program must not end without.
-    pub(super) fn finish_background(&mut self) {
+    pub(crate) fn finish_background(&mut self) {
         for thread in self.background.awaited.drain(..) {
             let _ = thread.join(); // what comes of it says if it panicked
         }

@@ -7,8 +7,7 @@ mod files;
 
 use std::sync::Arc;
 
-use crate::handler::Handler;
-use crate::pointer::{Drag, HitTarget};
+use crate::handler::{CellHit, Drag, Handler, HitTarget};
 use crate::view::{Dialog, FileTask, Picker};
 use lang::{message, tr};
 use life::{Lattice, Rule, Size, too_large};
@@ -16,40 +15,6 @@ use session::{Area, Change, Edit, SessionAction, Status};
 use ui::{EditAction, Ghost, Tool};
 
 use Drag::*;
-
-/// The state of editing.
-#[derive(Default)]
-pub(super) struct Editing {
-    /// How often something was filled: another soup each time.
-    fills: u64,
-    /// What is to be saved, until it is.
-    unsaved: Option<PatternToSave>,
-    /// The file that is there already and was asked about.
-    replaces: Option<String>,
-    /// The rule of the pattern that was opened or pasted last, if the lattices ran another one.
-    pub offered_rule: Option<Rule>,
-}
-
-/// Cells that are to be saved, as they were when that was asked for.
-#[derive(Clone)]
-pub(crate) struct PatternToSave {
-    pub cells: Arc<Lattice>,
-    pub rule: Rule,
-    /// Whether they are a whole torus.
-    pub torus: bool,
-    pub generation: u64,
-}
-
-/// What is under a point of a panel.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct CellHit {
-    /// The cell, counted on beyond the lattice's edges.
-    cell: [i64; 2],
-    /// Axes on which coordinates wrap.
-    around: [bool; 2],
-    /// Where the panel's top left was then.
-    origin: [f64; 2],
-}
 
 fn sides(size: Size) -> [i64; 2] {
     [size.width(), size.height()].map(i64::from)
@@ -110,8 +75,8 @@ impl Handler {
             }
             ClearSelection => self.change_selection(Change::Clear),
             FillRandomly => {
-                self.editing.fills += 1;
-                let seed = self.editing.fills;
+                self.fills += 1;
+                let seed = self.fills;
                 let density = 0.5;
                 self.change_selection(|area| Change::Fill {
                     area,

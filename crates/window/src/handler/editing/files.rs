@@ -4,10 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::background::{Then, notice, then};
-use crate::editing::PatternToSave;
-use crate::editor::opened_code;
-use crate::handler::Handler;
+use crate::handler::background::notice;
+use crate::handler::editor::opened_code;
+use crate::handler::{Handler, PatternToSave, Then, then};
 use crate::view::{Dialog, FileDialog, FileTask, PATTERN_FILE};
 use lang::{Message, message, tr};
 use life::{
@@ -44,7 +43,7 @@ impl Handler {
 
     /// Cells could not be saved to this path: says why, and asks for another path.
     fn not_saved(&mut self, saving: PatternToSave, path: String, why: String) {
-        self.editing.unsaved = Some(saving);
+        self.unsaved = Some(saving);
         if let Err(why) = self.refuse_path(why) {
             self.ask_for_path(Save, path, Some(why));
         }
@@ -85,8 +84,8 @@ impl Handler {
     /// the rule has it typed already. What to say of it.
     pub(super) fn offer_rule(&mut self, own: Option<Rule>) -> Option<String> {
         let rule = self.status()?.lattices.rule;
-        self.editing.offered_rule = own.filter(|own| *own != rule);
-        let own = self.editing.offered_rule?;
+        self.offered_rule = own.filter(|own| *own != rule);
+        let own = self.offered_rule?;
         Some(tr!(
             "its rule is {own}, the lattices run {rule}; {key} and Enter take {own}",
             key = Action::from(ViewAction::Prompt(Setting::Rule)).key()
@@ -212,7 +211,7 @@ impl Handler {
                     Ok(None) => then(|_| {}),
                     Err(NoDialog) => then(|it| {
                         it.ask_for_path(Save, String::new(), None);
-                        it.editing.unsaved = Some(saving);
+                        it.unsaved = Some(saving);
                     }),
                 },
             });
@@ -221,10 +220,10 @@ impl Handler {
 
     /// Saves what is to be saved to a path that was typed in.
     pub(crate) fn save_to_typed(&mut self, path: String) {
-        let Some(saving) = self.editing.unsaved.take() else {
+        let Some(saving) = self.unsaved.take() else {
             return self.dialogs.close_pending_file();
         };
-        match confirm_overwrite(&path, &mut self.editing.replaces) {
+        match confirm_overwrite(&path, &mut self.replaces) {
             None => self.save_to(path, saving),
             Some(why) => self.not_saved(saving, path, why),
         }

@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 use winit::event::{ElementState, MouseButton};
 use winit::event_loop::ActiveEventLoop;
 
-use crate::editing::CellHit;
-use crate::handler::Handler;
+use crate::handler::{Drag, Handler, HitTarget};
 use crate::surface::WindowSurface;
 use crate::view::layout::WindowLayout;
 use crate::view::{Dialog, Form, over_panels, timeline};
@@ -25,48 +24,6 @@ use HitTarget::*;
 const DOUBLE_CLICK_TIMEOUT: Duration = Duration::from_millis(400);
 /// Minimum distance, in points, for a press to be a drag.
 const MIN_DRAG_DISTANCE: f64 = 4.0;
-
-/// What takes the mouse.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum HitTarget {
-    /// The panel of an instance.
-    Panel(usize),
-    Minimap,
-    Timeline,
-}
-
-/// What a button that is held down does.
-pub(super) enum Drag {
-    /// Moves what it went down on, once the pointer is far enough from there; else it clicks that, where the
-    /// button does: the middle one only drags.
-    Move {
-        target: HitTarget,
-        start: [f64; 2],
-        has_moved: bool,
-        clicks: bool,
-    },
-    /// Draws, in an instance, from this cell on.
-    Stroke {
-        instance: usize,
-        last: CellHit,
-        alive: bool,
-    },
-    /// Spans a selection from here.
-    Selecting { instance: usize, from: CellHit },
-    /// Nothing more: it has placed something.
-    Placed,
-}
-
-/// The mouse.
-#[derive(Default)]
-pub(super) struct Pointer {
-    /// Where it is, in pixels, if it is in the window.
-    pub at: Option<[f64; 2]>,
-    pub drag: Option<Drag>,
-    last_click: Option<(Instant, HitTarget)>,
-    /// Whether it is where widgets may be.
-    is_over_widgets: bool,
-}
 
 impl Handler {
     /// What is under the pointer, where no dialog is.
