@@ -21,8 +21,7 @@ mod testing;
 mod text;
 mod words;
 
-pub use formats::Format;
-pub use frame::{Head, MAX_GENERATION, Notes, RuleAndTorus, Writer};
+pub use frame::{Format, Head, MAX_GENERATION, Notes, RuleAndTorus, Writer};
 pub use lang::numbers::grouped;
 pub use lattice::{Lattice, Size};
 pub use memory::MemoryError;

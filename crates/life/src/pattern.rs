@@ -1,12 +1,11 @@
 //! Patterns: loading from files and drawing into lattices.
 
 use super::formats::macrocell::{self, Tree};
-use super::formats::{Flaw, Format, check_kind, located, rows, unpack};
-use super::frame::{Frame, Notes};
+use super::formats::{check_kind, rows, unpack};
+use super::frame::{Format, Frame, Notes};
 use super::run::{LiveRuns, Run};
-use super::{
-    Lattice, MAX_GENERATION, MemoryError, ReadError, Rule, Size, read_regular_file, rle, text,
-};
+use super::text::{self, Flaw, located};
+use super::{Lattice, MAX_GENERATION, MemoryError, ReadError, Rule, Size, read_regular_file, rle};
 use lang::{Message, message};
 use std::fmt;
 use std::io::{ErrorKind, Read};

@@ -4,10 +4,9 @@
 //! reads it once more and draws it. So a hostile text can only use memory for the text and the
 //! lattice, and an invalid text draws nothing.
 
-use crate::formats::{Flaw, located, named};
 use crate::frame::{Frame, Head, Remarks, read_rule};
 use crate::run::{LiveRuns, Run};
-use crate::text::{self, blanks, count_numbers, line_end, whole};
+use crate::text::{self, Flaw, blanks, count_numbers, line_end, located, named, whole};
 use crate::{Lattice, Size};
 use lang::{Message, message};
 use std::io::{self, Write};

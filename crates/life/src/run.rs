@@ -1,6 +1,7 @@
 //! Runs of adjacent live cells, the common form of all pattern formats.
 
-use super::Lattice;
+use super::{Lattice, Size};
+use lang::{Message, message};
 
 /// Adjacent live cells in one row, relative to the pattern's top left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,6 +82,14 @@ impl Extent {
         let [left, _, top, _] = self.0.unwrap_or_default();
         [left, top]
     }
+}
+
+/// The flaw of live cells too far apart for a lattice.
+pub(crate) fn far_apart() -> Message {
+    message!(
+        "live cells lie more than {max} cells apart, the longest side of a lattice; a smaller pattern is needed",
+        max = Size::MAX_SIDE
+    )
 }
 
 /// `at` modulo `side`. The comparison avoids a division, which would cost more than the rest of a

@@ -6,10 +6,9 @@
 //! as Golly writes them for rules from tables. Nothing is expanded until the pattern is drawn, and
 //! then only where there are live cells.
 
-use crate::formats::{Flaw, far_apart, named};
 use crate::frame::{Frame, Remarks};
-use crate::run::{LiveRuns, Run};
-use crate::text::{self, lines, whole, word};
+use crate::run::{LiveRuns, Run, far_apart};
+use crate::text::{self, Flaw, lines, named, whole, word};
 use crate::{Size, memory};
 use lang::{Message, message};
 

@@ -1,9 +1,8 @@
 //! The formats that list cells or rows of cells: plaintext, Life 1.05 and 1.06, and apgcodes.
 
-use crate::formats::{Flaw, Format, far_apart, named};
-use crate::frame::{Frame, Head, read_rule};
-use crate::run::{Extent, LiveRuns, Run};
-use crate::text::{self, lines, printable, whole, word};
+use crate::frame::{Format, Frame, Head, read_rule};
+use crate::run::{Extent, LiveRuns, Run, far_apart};
+use crate::text::{self, Flaw, lines, named, printable, whole, word};
 use crate::{Rule, Size};
 use lang::{Message, message};
 use std::fmt::Write as _;
