@@ -430,6 +430,27 @@ impl Part {
     }
 }
 
+impl Lesson {
+    /// The figure that answers the question; `None` if it was not measured, or says nothing there.
+    pub(super) fn answered(&self, outcome: &Outcome) -> Option<f64> {
+        let answer = self.answer.as_ref()?;
+        if answer.gpu && outcome.engine == "cpu" {
+            return None;
+        }
+        outcome.parts.get(answer.part)?.value(&answer.figure)
+    }
+
+    /// How it ends, beside what is concluded from comparisons; may be empty.
+    pub fn closing(&self, outcome: &Outcome) -> String {
+        let value = self.answered(outcome);
+        let holds = |from: f64| value.is_some_and(|value| from <= value);
+        let mut closings = self.closings.iter().rev();
+        let closing = closings.find(|it| it.from.is_none_or(holds));
+        let text = closing.map_or("", |it| lang::text(it.text));
+        text.replace("{value}", &format!("{:.0}", value.unwrap_or_default()))
+    }
+}
+
 impl Outcome {
     /// Of a lesson that begins.
     pub(super) fn of(lesson: &Lesson, bench: &Bench) -> Outcome {

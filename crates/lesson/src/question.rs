@@ -42,25 +42,6 @@ impl Lesson {
         let last = held.max_by(|a, b| a.1.total_cmp(&b.1))?;
         Some(last.0)
     }
-
-    /// The figure that answers the question; `None` if it was not measured, or says nothing there.
-    fn answered(&self, outcome: &Outcome) -> Option<f64> {
-        let answer = self.answer.as_ref()?;
-        if answer.gpu && outcome.engine == "cpu" {
-            return None;
-        }
-        outcome.parts.get(answer.part)?.value(&answer.figure)
-    }
-
-    /// How it ends, beside what is concluded from comparisons; may be empty.
-    pub fn closing(&self, outcome: &Outcome) -> String {
-        let value = self.answered(outcome);
-        let holds = |from: f64| value.is_some_and(|value| from <= value);
-        let mut closings = self.closings.iter().rev();
-        let closing = closings.find(|it| it.from.is_none_or(holds));
-        let text = closing.map_or("", |it| lang::text(it.text));
-        text.replace("{value}", &format!("{:.0}", value.unwrap_or_default()))
-    }
 }
 
 /// Which of some factors is nearest to what was measured; `None` if that was not resolved, or varies between two.
