@@ -3,14 +3,17 @@
 use super::calls::rows_from;
 use super::driver::{self, Anchor, Event, EventPool, OwnedContext, RawStream, check, cust};
 use super::memory::{DeviceWords, HostWords, MirroredWords};
+use crate::check::Lattices;
 use crate::error::invalid;
 use crate::kernels::cooperative::Division;
 use crate::kernels::instrumentation::instrument;
-use crate::kernels::{Function, GpuCode, Launch, MAX_PARAMETERS, Parameter, Ptx, no_own_code};
+use crate::kernels::{
+    Function, GpuCode, Kernel, Launch, MAX_PARAMETERS, Parameter, Ptx, no_own_code,
+};
 use crate::rule_network::{RuleNetwork, specialise};
 use crate::{
-    EngineError, HostMemory, Layout, Measure, MemoryUse, Result, StreamSpec, SupportKernel,
-    WordEdit,
+    EngineError, HostMemory, LatticeId, Layout, Measure, MemoryUse, Result, StreamSpec,
+    SupportKernel, WordEdit,
 };
 use cust::device::{Device, DeviceAttribute};
 use cust::link::Linker;
@@ -20,6 +23,7 @@ use lang::message;
 use life::{Rule, Size};
 use std::collections::HashMap;
 use std::ffi::{CString, c_void};
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -495,6 +499,35 @@ pub(super) unsafe fn launch(
 }
 
 // The lattices of one size on a GPU, and their device memory.
+
+impl Lattices {
+    /// Splits an op's lattices into the ranges that one launch can step on a device with this many
+    /// SMs: adjacent lattices for a batched kernel, else single ones.
+    pub(crate) fn batches(
+        &self,
+        kernel: &Kernel,
+        range: Range<u32>,
+        sm_count: u32,
+    ) -> Vec<Range<u32>> {
+        let group = |i: u32| self.group_of(LatticeId(i));
+        let mut batches: Vec<Range<u32>> = Vec::new();
+        let mut max = (usize::MAX, 1); // group, and lattices of it per launch
+        for i in range {
+            if max.0 != group(i) {
+                let facts = self.of(LatticeId(i));
+                let batch = kernel.max_batch(facts.size, facts.alike(), sm_count);
+                max = (group(i), batch as usize);
+            }
+            let follows =
+                |batch: &&mut Range<u32>| batch.len() < max.1 && group(batch.end - 1) == group(i);
+            match batches.last_mut().filter(follows) {
+                Some(batch) => batch.end = i + 1,
+                None => batches.push(i..i + 1),
+            }
+        }
+        batches
+    }
+}
 
 /// Lattices of one size that were created together, with one allocation per buffer.
 pub(super) struct Group {

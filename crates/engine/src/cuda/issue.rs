@@ -5,7 +5,7 @@ use super::calls::{Sink, rows_from};
 use super::driver::{self, Event, RawStream, check, cust};
 use super::gpu::{Arguments, Gpu, Group, Values, launch, max_edits, part};
 use super::memory::{Address, Buffer, CudaSlots, find, invert};
-use crate::check::{LatticeState, Lattices, Plan, Validator};
+use crate::check::{LatticeState, Plan, Validator};
 use crate::error::{bail, invalid};
 use crate::kernels::Parameter::*;
 use crate::kernels::{Kernel, Launch, Layout};
@@ -263,35 +263,6 @@ impl Resources {
                 + shape.shared_bytes as u32,
             local_bytes: of_function(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
         }))
-    }
-}
-
-impl Lattices {
-    /// Splits an op's lattices into the ranges that one launch can step on a device with this many
-    /// SMs: adjacent lattices for a batched kernel, else single ones.
-    pub(crate) fn batches(
-        &self,
-        kernel: &Kernel,
-        range: Range<u32>,
-        sm_count: u32,
-    ) -> Vec<Range<u32>> {
-        let group = |i: u32| self.group_of(LatticeId(i));
-        let mut batches: Vec<Range<u32>> = Vec::new();
-        let mut max = (usize::MAX, 1); // group, and lattices of it per launch
-        for i in range {
-            if max.0 != group(i) {
-                let facts = self.of(LatticeId(i));
-                let batch = kernel.max_batch(facts.size, facts.alike(), sm_count);
-                max = (group(i), batch as usize);
-            }
-            let follows =
-                |batch: &&mut Range<u32>| batch.len() < max.1 && group(batch.end - 1) == group(i);
-            match batches.last_mut().filter(follows) {
-                Some(batch) => batch.end = i + 1,
-                None => batches.push(i..i + 1),
-            }
-        }
-        batches
     }
 }
 
