@@ -12,13 +12,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::bench::ladder::{Case, PreparedCase, left_out, works};
-use super::bench::spread;
+use super::bench::measure::spread;
 use super::itself;
 use super::options::{KernelCheckArguments, KernelCommand};
-use super::round::{is_wrong, write_new};
 use super::text::{
-    BadArguments, CheckFailed, cancelled, columns, pivot, print, print_json, print_text, refuse,
-    unreadable,
+    BadArguments, CheckFailed, cancelled, columns, is_wrong, pivot, print, print_json, print_text,
+    refuse, unreadable, write_new,
 };
 use engine::cuda::{driver_version, first_device, list_devices};
 use engine::kernels::{GpuCode, KERNELS, Kernel, find};

@@ -13,7 +13,7 @@ use clap::{Args as _, FromArgMatches as _, Parser as _};
 use serde::Deserialize;
 use toml::{Spanned, Value};
 
-use super::bench::{compare, with_pictures};
+use super::bench::measure::{compare, with_pictures};
 use super::options::{Cli, Command, Common, LectureArguments, LectureCommand};
 use super::text::{self, BadArguments, print, read_text};
 use super::{config, window};

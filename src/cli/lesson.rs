@@ -8,8 +8,9 @@ use anyhow::Result;
 use serde_json::Value;
 
 use super::options::{LessonArguments, LessonCommand};
-use super::round::write_new;
-use super::text::{BadArguments, CheckFailed, columns, print, print_json, print_text, refuse, say};
+use super::text::{
+    BadArguments, CheckFailed, columns, print, print_json, print_text, refuse, say, write_new,
+};
 use lang::tr;
 use lesson::Speedup;
 use lesson::{Group, LESSONS, Lesson, LessonError, Outcome, PartOutcome};

@@ -20,7 +20,7 @@ use std::process::{self, ExitCode};
 
 use clap::FromArgMatches as _;
 
-pub use bench::{Record, Row};
+pub use bench::measure::{Record, Row};
 use lang::Language;
 pub use options::command_line;
 use options::{Cli, Command, ConfigCommand};

@@ -23,6 +23,10 @@ use session::{
 use terminal::Glyphs;
 use ui::{Camera, ColourBy, MIN_OPENING_PIXELS, ViewOptions, theme};
 
+/// The default side of a lattice, in cells. It is so large that a kernel with one block per lattice
+/// takes longer than the host's calls of a round; otherwise F2 would measure those calls.
+pub(super) const DEFAULT_SIDE: u64 = 1024;
+
 /// N toroidal Game of Life lattices, each in its own CUDA stream, live in one window.
 ///
 /// Without a command: the window. Press H in it for the keys. Where there is no NVIDIA driver,

@@ -8,10 +8,12 @@ use serde_json::{Value, json};
 
 use super::kernel;
 use super::options::{ExerciseCommand, KernelCheckArguments, RoundCommand};
-use super::text::{BadArguments, CheckFailed, columns, print, print_json, read_bytes, refuse, say};
+use super::text::{
+    BadArguments, CheckFailed, columns, is_wrong, print, print_json, read_bytes, refuse, say,
+    write_new,
+};
 use lang::{Message, tr};
 use lesson::{EXERCISES, Exercise, ExerciseProgress, Task};
-use life::write_atomically;
 use script::{Fault, Place, ScriptErrorKind, Verdict, Work};
 use session::DeviceChoice;
 use ui::code_editor::Code;
@@ -40,19 +42,6 @@ pub(super) fn main(command: &RoundCommand) -> Result<()> {
             print(&tr!("{path}: right for N = {n}", n = instances))
         }
     }
-}
-
-/// Writes a file that does not exist yet.
-pub(super) fn write_new(path: &Path, text: &str) -> Result<()> {
-    if path.symlink_metadata().is_ok() {
-        let path = path.display();
-        return refuse(tr!(
-            "{path} exists already and was not changed; name another file or folder"
-        ));
-    }
-    Ok(write_atomically(path, |file| {
-        file.write_all(text.as_bytes())
-    })?)
 }
 
 /// The text of a script's file.
@@ -241,15 +230,6 @@ fn start(exercise: &Exercise, path: &Path) -> Result<()> {
         "Edit {file}; 'lifestreams exercise check' checks it",
         file = file.display()
     ))
-}
-
-/// That an exercise is not solved, and how to hear why.
-pub(super) fn is_wrong(file: &Path) -> anyhow::Error {
-    let file = file.display();
-    CheckFailed(tr!(
-        "{file} is wrong; 'lifestreams exercise check --hint' says why"
-    ))
-    .into()
 }
 
 /// Checks an exercise. What is wrong is a hint that is to be asked for, but for what does not compile.

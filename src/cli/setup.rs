@@ -9,7 +9,7 @@ use clap::ArgMatches;
 use clap::parser::ValueSource;
 
 use super::kernel;
-use super::options::{Common, WindowArguments};
+use super::options::{Common, DEFAULT_SIDE, WindowArguments};
 use super::round::{located, read};
 use super::text::{BadArguments, CheckFailed, is_cancelled, refuse, say};
 use engine::cuda::list_devices;
@@ -27,10 +27,6 @@ use session::{
     TimeSettings, default_kernels,
 };
 use workshop::OwnKernel;
-
-/// The default side of a lattice, in cells. It is so large that a kernel with one block per lattice
-/// takes longer than the host's calls of a round; otherwise F2 would measure those calls.
-pub(super) const DEFAULT_SIDE: u64 = 1024;
 
 /// How fast the window's rounds follow one another at the start.
 const ROUNDS_PER_SECOND: f64 = 60.0;

@@ -10,7 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::Result;
 use engine::EngineError;
 use lang::{escape_controls, is_hidden, tr};
-use life::{MemoryError, PatternError, ReadError, SaveError, read_regular_file, system_reason};
+use life::{
+    MemoryError, PatternError, ReadError, SaveError, read_regular_file, system_reason,
+    write_atomically,
+};
 use session::{NotSaved, SavedError};
 use ui::INTERRUPTED;
 use window::{ViewError, WindowError};
@@ -117,6 +120,15 @@ pub fn pivot(corner: &str, cells: impl IntoIterator<Item = [String; 3]>) -> Vec<
 #[error("{0}")]
 pub(super) struct CheckFailed(pub String);
 
+/// That an exercise is not solved, and how to hear why.
+pub(super) fn is_wrong(file: &Path) -> anyhow::Error {
+    let file = file.display();
+    CheckFailed(tr!(
+        "{file} is wrong; 'lifestreams exercise check --hint' says why"
+    ))
+    .into()
+}
+
 /// Arguments that contradict one another or the machine.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
@@ -148,6 +160,19 @@ pub(super) fn read_bytes(path: &Path) -> Result<Vec<u8>, BadArguments> {
 /// What a file says.
 pub(super) fn read_text(path: &Path) -> Result<String, BadArguments> {
     String::from_utf8(read_bytes(path)?).map_err(|why| unreadable(path, why))
+}
+
+/// Writes a file that does not exist yet.
+pub(super) fn write_new(path: &Path, text: &str) -> Result<()> {
+    if path.symlink_metadata().is_ok() {
+        let path = path.display();
+        return refuse(tr!(
+            "{path} exists already and was not changed; name another file or folder"
+        ));
+    }
+    Ok(write_atomically(path, |file| {
+        file.write_all(text.as_bytes())
+    })?)
 }
 
 /// A run that Ctrl+C ended after what it had done, in words.

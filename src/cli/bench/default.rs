@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use clap::ValueEnum as _;
 
-use super::{Table, Tell, fits, setup, spread};
+use super::measure::{Table, Tell, fits, setup, spread};
 use crate::cli::text::say;
 use engine::kernels::Iteration;
 use life::Size;

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use super::{RUN, RUNS, Table, compare, fits, setup, with_pictures};
-use crate::cli::setup::DEFAULT_SIDE;
+use super::measure::{RUN, RUNS, Table, compare, fits, setup, with_pictures};
+use crate::cli::options::DEFAULT_SIDE;
 use crate::cli::snapshot::draw_until;
 use crate::cli::text::say;
 use experiment::{Limits, Plan};

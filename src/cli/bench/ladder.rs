@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::{RUN, spread};
+use super::measure::{self, RUN, spread};
 use engine::buffer_kernels::{LOP3_PER_ITERATION, LOP3_RATE};
 use engine::kernels::{Iteration, KERNELS, Kernel, Launch};
 use engine::{Argument, BufferLaunch, BufferOffset, BufferOp, DeviceInfo, Nanos, Op, Program};
@@ -400,7 +400,7 @@ fn timed(instances: &mut Sim, share: &Share, per_round: u32, rounds: u64) -> Res
         };
         (issued < rounds).then_some(request)
     };
-    super::rounds(instances, share, next, |event| {
+    measure::rounds(instances, share, next, |event| {
         if let Event::Round { timed, .. } = event {
             let timed = timed.into_iter().flat_map(|round| round.spans);
             spans.extend(timed.map(|span| (span.start, span.end)));

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use super::{execute, round, setup, with_pictures};
-use crate::cli::setup::DEFAULT_SIDE;
+use super::measure::{execute, round, setup, with_pictures};
+use crate::cli::options::DEFAULT_SIDE;
 use crate::cli::text::{print, say};
 use engine::kernels::{self, KERNELS};
 use engine::{DeviceInfo, Kernel, ReduceRegion};
