@@ -15,6 +15,7 @@ mod run;
 mod save;
 mod settle;
 mod shelf;
+mod size;
 mod soup;
 #[cfg(test)]
 mod testing;
@@ -23,7 +24,7 @@ mod words;
 
 pub use frame::{Format, Head, MAX_GENERATION, Notes, RuleAndTorus, Writer};
 pub use lang::numbers::grouped;
-pub use lattice::{Lattice, Size};
+pub use lattice::Lattice;
 pub use memory::MemoryError;
 pub use pattern::{Pattern, PatternError, too_large};
 pub use rle::Rle;
@@ -35,5 +36,6 @@ pub use save::{
 };
 pub use settle::{settle, settle_generation};
 pub use shelf::{Behaviour, Kind, SHELF, Shelved};
+pub use size::Size;
 pub use soup::{Soup, SplitMix64, soup};
 pub use words::{counted_lattices, nearest, shown, system_reason};
