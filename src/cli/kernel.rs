@@ -4,6 +4,7 @@
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
+use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -13,7 +14,6 @@ use serde_json::json;
 
 use super::bench::ladder::{Case, PreparedCase, left_out, works};
 use super::bench::measure::spread;
-use super::itself;
 use super::options::{KernelCheckArguments, KernelCommand};
 use super::text::{
     BadArguments, CheckFailed, cancelled, columns, is_wrong, pivot, print, print_json, print_text,
@@ -36,6 +36,14 @@ use workshop::{
     Failure, Fault, GpuCompiler, Machine, OwnKernel, PACKAGE, Right, Unchecked, Verdict, Workshop,
     skeleton,
 };
+
+/// A command that runs this program with these arguments.
+pub(super) fn itself(arguments: &[&str]) -> Command {
+    let program = std::env::current_exe().unwrap_or_else(|_| "lifestreams".into());
+    let mut command = Command::new(program);
+    command.args(arguments);
+    command
+}
 
 pub(super) fn main(what: &KernelCommand) -> Result<()> {
     match what {

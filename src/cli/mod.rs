@@ -16,7 +16,7 @@ mod window;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::process::{self, ExitCode};
+use std::process::ExitCode;
 
 use clap::FromArgMatches as _;
 
@@ -87,14 +87,6 @@ pub fn main() -> ExitCode {
             text::exit_code(&error)
         }
     }
-}
-
-/// A command that runs this program with these arguments.
-fn itself(arguments: &[&str]) -> process::Command {
-    let program = std::env::current_exe().unwrap_or_else(|_| "lifestreams".into());
-    let mut command = process::Command::new(program);
-    command.args(arguments);
-    command
 }
 
 /// Whether the output is JSON, which is always in English.

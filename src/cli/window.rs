@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use super::devices::titles;
-use super::itself;
+use super::kernel::itself;
 use super::options::{Common, Display, WindowArguments};
 use super::setup::{run_kernel, saved_or_new};
 use super::text::{print, print_text, print_to_reader, refuse, say};
