@@ -4,16 +4,14 @@
 //! force) is found when it is taken, since earlier ones may change it; the panel that it concerns is the
 //! one that was selected when it was asked.
 
-use crate::log::CellChange;
-use crate::saved::{Drafts, OwnFile, SavedSession};
+use crate::log::{CellChange, Position};
+use crate::saved::{OwnFile, SavedSession};
 use crate::{Edit, OwnRound, OwnRoundError, PicturePlan, Setup, Switch};
 use engine::Kernel;
 use lang::{Message, tr};
 use life::{Lattice, Rule, Size};
-use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::{Duration, Instant};
 
 /// Something to tell the user.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -85,68 +83,6 @@ pub(crate) enum Command {
     Close,
 }
 
-// The session as other threads know it, for saving it while its own thread hangs in a call of the
-// driver.
-// The worker publishes its log and position with the newest copy of the lattices. Whoever loads the file
-// steps from the copy to the position, so that only what came after the publication is missing.
-
-/// A session that can be saved although its thread does not answer.
-#[derive(Clone)]
-pub(crate) struct KnownSession {
-    pub session: SavedSession,
-    /// When this was the session's state last.
-    pub at: Instant,
-}
-
-/// The newest known state of a session; clones share it.
-#[derive(Clone, Default)]
-pub(crate) struct LastKnown {
-    pub published: Arc<Mutex<Option<KnownSession>>>,
-    /// As the front end has them now.
-    pub drafts: Arc<Mutex<Drafts>>,
-}
-
-/// Publishes the newest known state of a session, not more often than its cost allows.
-#[derive(Default)]
-pub(crate) struct SafetyCopy {
-    pub shared: LastKnown,
-    /// Whether the log, the position and the copies are as they were published.
-    pub is_current: bool,
-    /// When it was published last, and how long that took.
-    published: Option<(Instant, Duration)>,
-    /// Whether the session's file was not restored yet: it must not be overwritten then.
-    pub restore_pending: bool,
-}
-
-impl SafetyCopy {
-    /// Forgets what was published: nothing of it may be saved any more.
-    pub(crate) fn clear(&mut self) {
-        *self.shared.published.lock() = None;
-        self.is_current = false;
-    }
-
-    /// Whether to publish now: something has changed, and the last time is `interval` ago and did not
-    /// take more than a fiftieth of what has passed since. If nothing has changed, notes that.
-    pub(crate) fn is_due(&self, interval: Duration, now: Instant) -> bool {
-        if self.is_current {
-            if let Some(published) = &mut *self.shared.published.lock() {
-                published.at = now;
-            }
-            return false;
-        }
-        let is_early = |(at, took): (Instant, Duration)| now - at < interval.max(50 * took);
-        !self.restore_pending && !self.published.is_some_and(is_early)
-    }
-
-    /// Publishes a session, which was begun to be made at `began`.
-    pub(crate) fn publish(&mut self, session: Option<SavedSession>, began: Instant, now: Instant) {
-        let at = began;
-        *self.shared.published.lock() = session.map(|session| KnownSession { session, at });
-        self.is_current = true;
-        self.published = Some((began, now - began));
-    }
-}
-
 /// Where the answer to a command goes; whoever asked may have gone.
 #[derive(Clone, Debug)]
 pub(crate) struct Query<T>(Sender<T>);
@@ -162,6 +98,21 @@ impl<T> Query<T> {
     pub(crate) fn answer(self, answer: T) {
         let _ = self.0.send(answer);
     }
+}
+
+/// Somebody who waits for a copy that was begun later.
+pub(crate) struct Waiter {
+    pub wants: Wanted,
+    /// The position of the copy, once it is under way.
+    pub copy: Option<Position>,
+}
+
+/// What somebody waits for.
+pub(crate) enum Wanted {
+    /// One instance's cells and their generation.
+    Cells(usize, Query<(Arc<Lattice>, u64)>),
+    /// A session to save.
+    Session(Query<SavedSession>),
 }
 
 impl SessionAction {

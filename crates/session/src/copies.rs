@@ -9,6 +9,8 @@
 //!
 //! The module is public for `tests/memory.rs`, which counts the memory of a whole process.
 
+use crate::engines::SNAPSHOT_SLOTS;
+use crate::instances::Sim;
 use crate::log::{Log, Position};
 use crate::text;
 use engine::{EngineError, LatticeId, Slot, Slots};
@@ -18,8 +20,9 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, LazyLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// All lattices at a position. A clone shares their memory.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -364,6 +367,131 @@ pub(super) fn in_background(work: impl FnOnce() + Send + 'static) {
     match &*POOL {
         Some(pool) => pool.spawn(work),
         None => work(),
+    }
+}
+
+// Copies on their way to the host: each is downloaded into one of two page-locked slots, and read from there and
+// compressed in the background.
+
+/// Time between two periodic copies while cells change.
+const COPY_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Reading periodic copies takes at most this fraction of a core's time: one part in this many.
+const READING_SHARE: u32 = 50;
+
+/// A copy that is under way to a slot, or read out of it.
+struct UnderWay {
+    position: Position,
+    /// What the background reads, and how long it took, once the copy has arrived in the slot.
+    read: Option<Receiver<(engine::Result<Snapshot>, Duration)>>,
+}
+
+/// The copies under way.
+pub(crate) struct CopySlots {
+    slots: [Option<UnderWay>; SNAPSHOT_SLOTS as usize],
+    /// Whether no copy of the present cells was begun.
+    pub is_stale: bool,
+    /// When the next periodic copy may be made.
+    due: Option<Instant>,
+}
+
+impl CopySlots {
+    /// Nothing is under way.
+    pub(crate) const EMPTY: CopySlots = CopySlots {
+        slots: [const { None }; SNAPSHOT_SLOTS as usize],
+        is_stale: true,
+        due: None,
+    };
+
+    /// Whether a copy is being read.
+    pub(crate) fn is_reading(&self) -> bool {
+        self.slots.iter().flatten().any(|it| it.read.is_some())
+    }
+
+    /// Whether the copy of a position is in its slot.
+    pub(crate) fn has_landed(&self, position: Position) -> bool {
+        let mut copies = self.slots.iter().flatten();
+        copies.any(|it| it.read.is_some() && it.position == position)
+    }
+
+    /// Whether a periodic copy is due.
+    pub(crate) fn is_due(&self, now: Instant) -> bool {
+        let is_early = self.due.is_some_and(|due| now < due);
+        self.is_stale && !is_early && self.slots.iter().all(Option::is_none)
+    }
+
+    /// A slot for the next copy.
+    pub(crate) fn free_slot(&self) -> Option<usize> {
+        self.slots.iter().position(Option::is_none)
+    }
+
+    /// Notes that a copy is under way to a slot.
+    pub(crate) fn begin(&mut self, slot: usize, position: Position, now: Instant) {
+        self.slots[slot] = Some(UnderWay {
+            position,
+            read: None,
+        });
+        self.is_stale = false;
+        self.due = Some(now + COPY_INTERVAL);
+    }
+
+    /// Begins to read the copy that has arrived in a slot in the background, which calls `told` at the end.
+    pub(crate) fn landed(&mut self, slot: usize, sim: &Sim, told: impl FnOnce() + Send + 'static) {
+        let Some(under_way) = &mut self.slots[slot] else {
+            return;
+        };
+        let (answer, read) = channel();
+        under_way.read = Some(read);
+        let position = under_way.position;
+        // If the slots are gone meanwhile, nothing is read: those who wait get another copy.
+        let slots = Arc::downgrade(sim.slots());
+        let grid = (sim.instances(), sim.size());
+        let slot = sim.snapshot_slot(slot as u8);
+        in_background(move || {
+            let Some(slots) = slots.upgrade() else {
+                return;
+            };
+            let began = Instant::now();
+            let read = || Snapshot::read(position, (&*slots, slot), grid);
+            let snapshot = platform::catch_panic(read)
+                .unwrap_or_else(|why| Err(EngineError::failed_op("download", why)));
+            drop(slots); // after the answer the slots may be freed
+            let _ = answer.send((snapshot, began.elapsed())); // the reading may be forgotten
+            told();
+        });
+    }
+
+    /// Takes a copy that was read, or why it could not be read, if there is one.
+    pub(crate) fn take_read(
+        &mut self,
+        now: Instant,
+    ) -> Option<(Position, engine::Result<Snapshot>)> {
+        for slot in &mut self.slots {
+            let Some(UnderWay { position, read }) = slot else {
+                continue;
+            };
+            let position = *position;
+            let Some(Ok((snapshot, took))) = read.as_ref().map(Receiver::try_recv) else {
+                continue;
+            };
+            *slot = None;
+            self.due = self.due.max(Some(now + took * READING_SHARE));
+            return Some((position, snapshot));
+        }
+        None
+    }
+
+    /// Takes a copy that has arrived in its slot, and reads it now.
+    pub(crate) fn read_now(&mut self, sim: &Sim) -> Option<(Position, engine::Result<Snapshot>)> {
+        let has_arrived = |it: &Option<UnderWay>| it.as_ref().is_some_and(|it| it.read.is_some());
+        let at = self.slots.iter().position(has_arrived)?;
+        let position = self.slots[at].take()?.position;
+        let slot = sim.snapshot_slot(at as u8);
+        let grid = (sim.instances(), sim.size());
+        Some((
+            position,
+            Snapshot::read(position, (&**sim.slots(), slot), grid),
+        ))
     }
 }
 

@@ -22,12 +22,13 @@ mod scripted_engine;
 mod setting;
 mod setup;
 mod state;
+mod statistics;
 mod status;
 mod text;
 pub mod trace;
 mod worker;
 
-use command::{Command, LastKnown, Notice, Query};
+use command::{Command, Notice, Query};
 use engine::{EngineError, Kernel, Result};
 use lang::message;
 use life::{Lattice, dated_stem, grouped};
@@ -38,6 +39,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use worker::publisher::LastKnown;
 
 pub use command::{RECORDED_KEY, SLOWER_KEY, SessionAction, timestamps_of_own};
 pub use copies::SavedTimeline;
@@ -61,11 +63,11 @@ pub use setup::{
     StoredKernel, TimeSettings,
 };
 pub use status::{
-    ClockStatus, EngineStatus, LatticeStatus, NOTICE_TIME, PanelStatus, Recomputing, SettingStatus,
-    Settled, Status, time_left,
+    AbComparison, ClockStatus, Effect, EngineStatus, LabStatus, LatticeStatus, NOTICE_TIME,
+    PanelStatus, RateStatus, Recomputing, RecordedStatus, SettingStatus, Settled, Status,
+    time_left,
 };
 pub use trace::{IsolatedOp, Trace};
-pub use worker::lab::{AbComparison, Effect, LabStatus, RateStatus, RecordedStatus, Sampling};
 
 /// A running session; see the crate's documentation.
 pub struct Session {

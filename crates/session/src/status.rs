@@ -1,11 +1,12 @@
 //! What others know of a session: the figures that it shows of itself, and what follows from them for actions.
 
-use crate::worker::lab::{LabStatus, RateStatus};
 use crate::{
-    KernelChoice, OwnOrder, OwnRound, Pace, SessionAction, Setup, Start, StoredKernel, Switch,
-    SwitchContext, Switches, TimeSettings, timestamps_of_own,
+    Finding, IsolatedOp, KernelChoice, OwnOrder, OwnRound, Pace, Recorded, SessionAction, Setup,
+    Source, Start, StoredKernel, Switch, SwitchContext, Switches, TimeSettings, finding_in_words,
+    unknown_in_words,
 };
 use engine::{Cut, DeviceInfo, Kernel, Transfer, kernels};
+use lang::numbers::time_us_to;
 use lang::{Message, tr};
 use life::{Rule, Size, grouped};
 use std::fmt;
@@ -138,6 +139,123 @@ pub struct PanelStatus {
     pub settled: Arc<[Option<Settled>]>,
     /// The instances that were filled with a new soup in the last [`NOTICE_TIME`].
     pub reseeded: Arc<[usize]>,
+}
+
+/// How fast a session goes.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct RateStatus {
+    /// Rounds completed since the start.
+    pub rounds: u64,
+    /// Rounds per second, over the last half second or so.
+    pub rounds_per_second: f64,
+    /// Generations per second, of each instance.
+    pub generations_per_second: f64,
+    /// Cells stepped a second, over all instances.
+    pub cells_per_second: f64,
+    /// The median time of a launch, by events around it, in microseconds.
+    pub launch_us: Option<f64>,
+    /// The median time of a round, from its first call to its last event, in microseconds.
+    pub round_us: Option<f64>,
+    /// One round in this many is timed by events.
+    pub timed_one_in: u32,
+    /// Cells stepped per second while a round's launches run (from the start of the first to the
+    /// end of the last, by events): the median of the latest timed rounds.
+    pub stepping: Option<f64>,
+    /// The same for every kernel that this session has used, when it was last used.
+    pub reached: Vec<(&'static str, f64)>,
+}
+
+/// What is measured of a session's rounds.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct LabStatus {
+    /// A round's ops, each run alone; measured while the timeline is shown.
+    pub isolated: Option<Arc<[IsolatedOp]>>,
+    /// The two settings, while two are compared.
+    pub comparison: Option<AbComparison>,
+    /// What the last switch did to the time of a round, once measured.
+    pub last_effect: Option<Effect>,
+    /// Whether that is news: the change was just made, or its effect found.
+    pub tells_effect: bool,
+    /// Whether timed rounds record when and where their blocks ran.
+    pub block_timestamps: bool,
+    /// By what factor block timestamps lengthen a launch, once measured.
+    pub timestamp_overhead: Option<f64>,
+    /// What is recorded, if recorded rounds are shown instead of measurements.
+    pub recording: Option<RecordedStatus>,
+}
+
+/// Rounds that were recorded on a GPU, shown while the CPU steps the lattices.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RecordedStatus {
+    /// Where and when they were recorded.
+    pub recorded: Recorded,
+    /// The kernel and the switches of rounds of such lattices that are nearest to the present ones.
+    pub nearest: Option<(&'static str, Switches)>,
+    /// Rounds a second of the CPU over those of the GPU at this pace, 1 at most; `None` while unknown.
+    pub pace: Option<f64>,
+}
+
+/// Two settings side by side: A steps the first instances, B the same number of others, on the same
+/// cells, in alternate rounds, each timed alone.
+#[derive(Clone, PartialEq, Debug)]
+pub struct AbComparison {
+    /// A's and B's.
+    pub switches: [Switches; 2],
+    /// The time of a round of each, in microseconds; its ratio is that of the finding.
+    pub round_us: [Option<f64>; 2],
+    /// How they compare; `None` while it is measured.
+    pub finding: Option<Finding>,
+    /// Where both come from, and what else the machine did meanwhile.
+    pub source: Source,
+    /// Cells that differ between A and B, and of which generation; more than 0 is a fault.
+    pub differing: Option<(u64, u64)>,
+    /// Instances of each side.
+    pub each: usize,
+}
+
+impl AbComparison {
+    /// Whether A and B have the same settings, so that there is nothing to measure.
+    pub fn is_of_equals(&self) -> bool {
+        self.switches[0] == self.switches[1]
+    }
+}
+
+/// What a change of a switch or of the kernel did to the time of a round.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Effect {
+    /// What was changed, and to what.
+    pub what: Message,
+    /// The times of a round before and after, in microseconds; their ratio is that of the finding.
+    pub round_us: [Option<f64>; 2],
+    /// How they compare; `None` while it is measured.
+    pub finding: Option<Finding>,
+    /// Where both come from, and what else the machine did meanwhile.
+    pub source: Source,
+}
+
+impl Effect {
+    /// How the time of a round changed, in a few words: `8.1× faster ± 0.2`.
+    pub fn in_short(&self) -> String {
+        match self.finding {
+            Some(finding) => finding_in_words(finding),
+            None => unknown_in_words(&self.source).into(),
+        }
+    }
+
+    /// What was changed, the times of a round before and after, and how they compare.
+    pub fn in_words(&self) -> String {
+        let [Some(before), Some(after)] = self.round_us else {
+            return format!("{}: {}", self.what, self.in_short());
+        };
+        let digits = self.finding.map_or(3, |finding| finding.digits());
+        tr!(
+            "{what}: {factor} ({before} → {after} per round)",
+            what = self.what,
+            factor = self.in_short(),
+            before = time_us_to(before, digits),
+            after = time_us_to(after, digits)
+        )
+    }
 }
 
 impl Status {
@@ -287,58 +405,7 @@ impl fmt::Display for Settled {
     }
 }
 
-// What a status says of actions.
-
-impl SessionAction {
-    /// Why a session of this status would refuse it, in the reader's language; `None` where nothing is
-    /// known against it. Where requests are on their way that the status does not show yet, the session's
-    /// own answer counts.
-    pub fn refusal(self, status: &Status) -> Option<String> {
-        let (setting, lab) = (&status.setting, &status.lab);
-        let instances = status.lattices.instances;
-        let one_panel = || (instances < 2).then(|| tr!("there is only one panel").into());
-        match self {
-            SessionAction::SelectNext | SessionAction::SelectPrevious => one_panel(),
-            SessionAction::DoubleInstances | SessionAction::HalveInstances
-                if lab.comparison.is_some() =>
-            {
-                Some(tr!("A and B are compared; key B ends that").into())
-            }
-            SessionAction::DoubleInstances => (instances * 2 > Setup::MAX_INSTANCES)
-                .then(|| tr!("Take 1 to {most} instances", most = Setup::MAX_INSTANCES)),
-            SessionAction::HalveInstances => one_panel(),
-            SessionAction::ToggleComparison => {
-                (instances < 2).then(|| tr!("A and B need at least two panels").into())
-            }
-            SessionAction::CycleSwitch(switch) => {
-                switch.next(setting.switches, setting.context()).err()
-            }
-            SessionAction::SetSwitch(switch, at) => {
-                switch.at(at, setting.switches, setting.context())?.err()
-            }
-            SessionAction::ToggleRecorded => {
-                let is_measured = !status.engine.is_cpu() && lab.recording.is_none();
-                is_measured.then(|| tr!("a GPU computes here, and is measured").into())
-            }
-            SessionAction::ToggleBlockTimestamps if lab.recording.is_some() => {
-                Some(tr!("recorded rounds have no block timestamps").into())
-            }
-            SessionAction::ToggleBlockTimestamps => {
-                let has_none = !status.engine.is_cpu() && !setting.kernel.block_timestamps;
-                has_none.then(|| timestamps_of_own().into())
-            }
-            SessionAction::UseKernel(at) => {
-                let (kernel, size) = (setting.kernels().nth(at.into())?, status.lattices.size);
-                let mut devices = status.engine.devices.iter();
-                let fits = kernel.validate_size(size);
-                let fits =
-                    fits.and_then(|()| devices.try_for_each(|it| kernel.validate_device(it, size)));
-                fits.err().map(|error| error.to_string())
-            }
-            _ => None,
-        }
-    }
-}
+// How a session comes to be as a setup says.
 
 impl Setup {
     /// What leads here from a session's state, in an order in which each action is possible. Of how it

@@ -3,7 +3,7 @@
 //! A change of few cells is uploaded as the words that it touches, in the lattice's stream, so rounds
 //! do not wait for it. Before a person's change a copy is made, to which undo leads.
 
-use super::SessionWorker;
+use super::lab::SessionWorker;
 use crate::command::Notice;
 use crate::copies::Snapshot;
 use crate::instances::Sim;

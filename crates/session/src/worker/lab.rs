@@ -1,314 +1,95 @@
-//! What is measured of a session's rounds: rates and median times, before and after a change or of A and B
-//! ([`Trial`]), what was recorded on a GPU instead, and the overlap of a round's ops.
+//! What the session's thread owns, and what it measures of its rounds: rates and median times, before and after
+//! a change or of A and B ([`Trial`]), what was recorded on a GPU instead, and what single panels settle into.
 //!
 //! Rounds that differ from the others in anything else than the setting are not compared: those stepped by
 //! hand, cut short, or timed by events.
 
-use super::SessionWorker;
-use crate::instances::{Round, Sim};
-use crate::state::Mode;
-use crate::trace::{RecordedGroup, RecordedSetting, RoundWork, TimedRound};
+use super::publisher::{Publisher, SafetyCopy};
+use super::watching::{Measuring, SPARSE_ROUNDS, Watch};
+use crate::command::{Command, Notice, Waiter};
+use crate::copies::CopySlots;
+use crate::engines::{Engines, Losses};
+use crate::instances::{Round, RoundMeasures, Sim};
+use crate::prediction::{MAX_PREDICTED_CALLS, OpTimes, isolated, predict};
+use crate::state::{Mode, State};
+use crate::statistics::{Sampling, Statistics, push};
+use crate::status::{AbComparison, Effect, LabStatus, RateStatus, RecordedStatus};
+use crate::trace::{RecordedGroup, RecordedSetting, Recording, RoundWork, TimedRound};
 use crate::{
-    Finding, IsolatedOp, KernelChoice, Pace, Recorded, Setting, Share, Side, Source, Switches,
-    finding_in_words, median, unknown_in_words,
+    Finding, IsolatedOp, KernelChoice, Order, Pace, PicturePlan, Setting, Settled, Setup, Share,
+    Side, Source, Start, Status, StopWhenStill, Switches, median,
 };
 use experiment::{Executor, Plan};
-use lang::numbers::time_us_to;
-use lang::{Message, tr};
+use lang::{Message, english, message};
 use life::Size;
 use platform::{Usage, usage};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
-/// The time over which rates are averaged.
-const WINDOW: Duration = Duration::from_millis(500);
-
-/// Maximum number of launches or rounds that a median is taken over.
-const MAX_LATEST: usize = 31;
-
-/// Timed rounds of a kernel before its rate is shown: the first may load its module or be preempted.
-const MIN_RATES: usize = 3;
-
-/// Counts rounds and generations as they complete.
-#[derive(Default)]
-pub(crate) struct Statistics {
-    /// Times at which rounds completed, with the totals of rounds and generations at each.
-    samples: VecDeque<(Instant, u64, u64)>,
-    /// Rounds completed since the session began.
-    pub rounds: u64,
-    generations: u64,
-    launches: VecDeque<f64>,
-    round_us: VecDeque<f64>,
-    /// The kernel in use, and its cells per second of launch time in the latest timed rounds.
-    stepping: (&'static str, VecDeque<f64>),
-    /// Each kernel used so far, with the median cells per second of launch time of its latest timed rounds.
-    pub reached: Vec<(&'static str, f64)>,
+/// All that the session's thread owns.
+pub(crate) struct SessionWorker {
+    /// `None` only while a lost engine is being replaced, or if the session has ended.
+    pub sim: Option<Sim>,
+    /// Size, number of instances, rule and start are those of the position.
+    pub setup: Setup,
+    /// What the maximum pace or a run to a generation took the place of.
+    pub chosen: Option<Chosen>,
+    /// Two settings that are compared: the setup's, and another one.
+    pub trial: Option<Trial>,
+    /// What the drawing side wants to see, and the last view that it asked for: only it knows of which
+    /// region.
+    pub view: Option<PicturePlan>,
+    pub last_view: Option<PicturePlan>,
+    pub engines: Engines,
+    /// What was recorded on a GPU, if that is shown instead of measurements. The CPU steps the lattices
+    /// as fast as it can then, whatever the settings are.
+    pub recording: Option<&'static Recording>,
+    pub losses: Losses,
+    /// Until then, work that found no free slot is not tried again.
+    pub retry_at: Option<Instant>,
+    pub state: State,
+    /// The copies under way, who waits for one, and how the background says that it has read one.
+    pub snapshots: CopySlots,
+    pub waiters: Vec<Waiter>,
+    pub sender: Sender<Command>,
+    pub watch: Watch,
+    pub lab: Lab,
+    /// Why the session has ended.
+    pub ended: Option<Message>,
+    /// The error that stopped the rounds, until they resume.
+    pub halted: Option<Message>,
+    /// Number of turns in a row that have failed.
+    pub failures: u32,
+    pub safety_copy: SafetyCopy,
+    pub publisher: Publisher,
+    /// The present time.
+    pub clock: Box<dyn Fn() -> Instant>,
 }
 
-impl Statistics {
-    /// Counts a completed round. `took` runs from its first driver call, or from the end of the
-    /// round before it if that was later, to its last event; `None` if it had another setting than
-    /// the session's.
-    pub(super) fn round(&mut self, now: Instant, generations: u32, took: Option<Duration>) {
-        if let Some(took) = took {
-            push(&mut self.round_us, took.as_secs_f64() * 1e6);
+impl SessionWorker {
+    /// The present time.
+    pub(super) fn now(&self) -> Instant {
+        (self.clock)()
+    }
+
+    /// Shows a notice for some seconds, and logs it.
+    pub(super) fn notify(&mut self, notice: Notice) {
+        match &notice {
+            Notice::Done(what) => tracing::debug!("{}", english(what)),
+            Notice::Effect => {}
+            Notice::Refused(why) => tracing::info!("{}", english(why)),
+            Notice::Warning(what) => tracing::warn!("{}", english(what)),
         }
-        self.rounds += 1;
-        self.generations += u64::from(generations);
-        // At most 200 samples per second.
-        let dense = self
-            .samples
-            .back()
-            .is_some_and(|(at, ..)| now - *at < WINDOW / 100);
-        if dense && self.samples.len() > 1 {
-            let last = self.samples.back_mut().expect("it was looked at");
-            (last.1, last.2) = (self.rounds, self.generations);
-            return;
-        }
-        self.samples.push_back((now, self.rounds, self.generations));
-        while self.samples.len() > 2 && now - self.samples[1].0 > WINDOW {
-            self.samples.pop_front();
-        }
+        self.publisher.notice = Some((notice, self.now()));
+        self.publisher.is_changed = true;
     }
 
-    /// Counts a timed launch, in microseconds.
-    pub(super) fn launch(&mut self, us: f64) {
-        push(&mut self.launches, us);
-    }
-
-    /// Counts a timed round in which a kernel stepped that many cells per second of launch time.
-    pub(super) fn stepping(&mut self, kernel: &'static str, cells_per_second: f64) {
-        if self.stepping.0 != kernel {
-            self.stepping = (kernel, VecDeque::new());
-        }
-        push(&mut self.stepping.1, cells_per_second);
-        let Some(now) = self.stepping_rate() else {
-            return;
-        };
-        match self.reached.iter_mut().find(|(name, _)| *name == kernel) {
-            Some((_, rate)) => *rate = now,
-            None => self.reached.push((kernel, now)),
-        }
-    }
-
-    /// Forgets the rates and medians, not the totals: after a pause or a change of settings.
-    pub(super) fn restart(&mut self) {
-        self.samples.clear();
-        self.launches.clear();
-        self.round_us.clear();
-        self.stepping.1.clear();
-    }
-
-    /// Rounds and generations per second over the last half second; 0 until two rounds have
-    /// completed. Both fall towards 0 while no round completes.
-    pub(super) fn rates(&self, now: Instant) -> (f64, f64) {
-        match (self.samples.front(), self.samples.back()) {
-            (Some(first), Some(last)) if last.0 > first.0 => {
-                let quiet = now.saturating_duration_since(last.0);
-                let span = if quiet > 4 * WINDOW {
-                    now - first.0
-                } else {
-                    last.0 - first.0
-                };
-                let per_second = |count: u64| count as f64 / span.as_secs_f64();
-                (per_second(last.1 - first.1), per_second(last.2 - first.2))
-            }
-            _ => (0.0, 0.0),
-        }
-    }
-
-    /// The median of the latest timed launches, in microseconds.
-    pub(super) fn launch_us(&self) -> Option<f64> {
-        median(self.launches.iter().copied())
-    }
-
-    /// Cells per second of launch time, the median of the latest timed rounds; `None` while there are
-    /// too few of them.
-    pub(super) fn stepping_rate(&self) -> Option<f64> {
-        let rates = self.stepping.1.iter().copied();
-        median(rates).filter(|_| self.stepping.1.len() >= MIN_RATES)
-    }
-
-    /// The median time of the latest rounds, in microseconds.
-    pub(super) fn round_us(&self) -> Option<f64> {
-        median(self.round_us.iter().copied())
-    }
-}
-
-/// How fast a session goes.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct RateStatus {
-    /// Rounds completed since the start.
-    pub rounds: u64,
-    /// Rounds per second, over the last half second or so.
-    pub rounds_per_second: f64,
-    /// Generations per second, of each instance.
-    pub generations_per_second: f64,
-    /// Cells stepped a second, over all instances.
-    pub cells_per_second: f64,
-    /// The median time of a launch, by events around it, in microseconds.
-    pub launch_us: Option<f64>,
-    /// The median time of a round, from its first call to its last event, in microseconds.
-    pub round_us: Option<f64>,
-    /// One round in this many is timed by events.
-    pub timed_one_in: u32,
-    /// Cells stepped per second while a round's launches run (from the start of the first to the
-    /// end of the last, by events): the median of the latest timed rounds.
-    pub stepping: Option<f64>,
-    /// The same for every kernel that this session has used, when it was last used.
-    pub reached: Vec<(&'static str, f64)>,
-}
-
-/// Adds a value and drops the oldest beyond [`MAX_LATEST`].
-fn push(latest: &mut VecDeque<f64>, us: f64) {
-    latest.push_back(us);
-    if latest.len() > MAX_LATEST {
-        latest.pop_front();
-    }
-}
-
-// Which rounds are timed by events. Timing doubles the host's driver calls, so only some are.
-
-/// Rounds from one timed round to the next, at least.
-const MIN_ROUNDS: u32 = 32;
-
-/// Time from one timed round to the next, at least: the screen shows no more than that.
-const MIN_INTERVAL: Duration = Duration::from_millis(25);
-
-/// Chooses the rounds to time: one in 32, and fewer if rounds are short.
-#[derive(Default, Debug)]
-pub struct Sampling {
-    /// Rounds since the last timed round.
-    since: u32,
-    last: Option<Instant>,
-    one_in: Option<u32>,
-}
-
-impl Sampling {
-    /// Whether to time the round issued now. `soon` times one as early as possible, because a
-    /// measurement waits for it; `in_turns` says that A and B alternate, and lengthens the distance
-    /// by one so that both are timed.
-    pub fn wants(&self, now: Instant, soon: bool, in_turns: bool) -> bool {
-        let min = if soon { 2 } else { MIN_ROUNDS } + u32::from(in_turns);
-        match self.last {
-            // The very first round loads modules.
-            None => self.since > 0,
-            Some(last) => self.since + 1 >= min && now - last >= MIN_INTERVAL,
-        }
-    }
-
-    /// Counts an issued round.
-    pub fn issued(&mut self, now: Instant, timed: bool) {
-        self.since += 1;
-        if timed {
-            if self.last.is_some() {
-                self.one_in = Some(self.since);
-            }
-            self.last = Some(now);
-            self.since = 0;
-        }
-    }
-
-    /// The distance in rounds between the last two timed rounds.
-    pub fn one_in(&self) -> u32 {
-        self.one_in.unwrap_or(MIN_ROUNDS)
-    }
-}
-
-// What is measured of a session's rounds.
-
-/// What is measured of a session's rounds.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct LabStatus {
-    /// A round's ops, each run alone; measured while the timeline is shown.
-    pub isolated: Option<Arc<[IsolatedOp]>>,
-    /// The two settings, while two are compared.
-    pub comparison: Option<AbComparison>,
-    /// What the last switch did to the time of a round, once measured.
-    pub last_effect: Option<Effect>,
-    /// Whether that is news: the change was just made, or its effect found.
-    pub tells_effect: bool,
-    /// Whether timed rounds record when and where their blocks ran.
-    pub block_timestamps: bool,
-    /// By what factor block timestamps lengthen a launch, once measured.
-    pub timestamp_overhead: Option<f64>,
-    /// What is recorded, if recorded rounds are shown instead of measurements.
-    pub recording: Option<RecordedStatus>,
-}
-
-/// Rounds that were recorded on a GPU, shown while the CPU steps the lattices.
-#[derive(Clone, PartialEq, Debug)]
-pub struct RecordedStatus {
-    /// Where and when they were recorded.
-    pub recorded: Recorded,
-    /// The kernel and the switches of rounds of such lattices that are nearest to the present ones.
-    pub nearest: Option<(&'static str, Switches)>,
-    /// Rounds a second of the CPU over those of the GPU at this pace, 1 at most; `None` while unknown.
-    pub pace: Option<f64>,
-}
-
-/// Two settings side by side: A steps the first instances, B the same number of others, on the same
-/// cells, in alternate rounds, each timed alone.
-#[derive(Clone, PartialEq, Debug)]
-pub struct AbComparison {
-    /// A's and B's.
-    pub switches: [Switches; 2],
-    /// The time of a round of each, in microseconds; its ratio is that of the finding.
-    pub round_us: [Option<f64>; 2],
-    /// How they compare; `None` while it is measured.
-    pub finding: Option<Finding>,
-    /// Where both come from, and what else the machine did meanwhile.
-    pub source: Source,
-    /// Cells that differ between A and B, and of which generation; more than 0 is a fault.
-    pub differing: Option<(u64, u64)>,
-    /// Instances of each side.
-    pub each: usize,
-}
-
-impl AbComparison {
-    /// Whether A and B have the same settings, so that there is nothing to measure.
-    pub fn is_of_equals(&self) -> bool {
-        self.switches[0] == self.switches[1]
-    }
-}
-
-/// What a change of a switch or of the kernel did to the time of a round.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Effect {
-    /// What was changed, and to what.
-    pub what: Message,
-    /// The times of a round before and after, in microseconds; their ratio is that of the finding.
-    pub round_us: [Option<f64>; 2],
-    /// How they compare; `None` while it is measured.
-    pub finding: Option<Finding>,
-    /// Where both come from, and what else the machine did meanwhile.
-    pub source: Source,
-}
-
-impl Effect {
-    /// How the time of a round changed, in a few words: `8.1× faster ± 0.2`.
-    pub fn in_short(&self) -> String {
-        match self.finding {
-            Some(finding) => finding_in_words(finding),
-            None => unknown_in_words(&self.source).into(),
-        }
-    }
-
-    /// What was changed, the times of a round before and after, and how they compare.
-    pub fn in_words(&self) -> String {
-        let [Some(before), Some(after)] = self.round_us else {
-            return format!("{}: {}", self.what, self.in_short());
-        };
-        let digits = self.finding.map_or(3, |finding| finding.digits());
-        tr!(
-            "{what}: {factor} ({before} → {after} per round)",
-            what = self.what,
-            factor = self.in_short(),
-            before = time_us_to(before, digits),
-            after = time_us_to(after, digits)
-        )
+    /// Whether rounds follow one another, or will after a move.
+    pub(super) fn is_running(&self) -> bool {
+        self.ended.is_none() && self.state.is_running()
     }
 }
 
@@ -790,6 +571,89 @@ impl SessionWorker {
         self.publish_effect();
     }
 
+    /// Draws the recorded rounds of the present setting, and above them those before a change, or A's.
+    pub(super) fn show_recorded_rounds(&mut self) {
+        if !self.is_recorded() {
+            return;
+        }
+        let of_a = self.is_comparing().then(|| self.setup.setting.clone());
+        let before = of_a.or(self.lab.before_change.clone());
+        let shown = [Some(self.changed_setting()), before];
+        let recorded = |setting: &Option<Setting>| Some(self.recorded(setting.as_ref()?)?.1);
+        let [present, before] = shown.each_ref().map(recorded);
+        let key = (self.round_work(), shown);
+        if self.lab.recorded.as_ref() == Some(&key) {
+            return;
+        }
+        let shown = present.map(|it| (it.round.clone(), it.isolated()));
+        let (round, isolated) = shown.or_else(|| self.predicted()).unzip();
+        let before = before.map(|it| it.round.clone());
+        self.publisher.trace.lock().replace(round, before);
+        self.lab.isolated = isolated;
+        self.lab.recorded = Some(key);
+    }
+
+    /// The user's round and its ops alone, as predicted from recorded rounds that the host issues breadth-first.
+    fn predicted(&self) -> Option<(TimedRound, Arc<[IsolatedOp]>)> {
+        let setting = self.changed_setting();
+        let calls = setting.own_calls(self.round_work().instances)?;
+        let breadth_first = setting.with_switches(Switches {
+            order: Order::Breadth,
+            ..setting.switches
+        });
+        let (_, recorded) = self.recorded(&breadth_first)?;
+        let times = OpTimes::of(&recorded.isolated(), &recorded.round)?;
+        let round = (calls.calls.len() <= MAX_PREDICTED_CALLS).then(|| predict(calls, &times))?;
+        let isolated = isolated(&round, &times);
+        Some((round, isolated))
+    }
+
+    /// Replaces measured figures by recorded ones, if those are shown.
+    pub(super) fn put_recorded(&self, status: &mut Status) {
+        let Some(recording) = self.recording else {
+            return;
+        };
+        let present = self.changed_setting();
+        let found = self.recorded(&present).map(|(_, setting)| setting);
+        let group = recording.group(&self.round_work());
+        let nearest = group.and_then(|it| it.nearest(present.kernel, present.switches));
+        let rates = &mut status.rates;
+        rates.round_us = found.map(|setting| setting.round_us());
+        rates.launch_us = found.map(|setting| setting.launch_us);
+        rates.stepping = found.map(|setting| setting.cells_per_second);
+        rates.reached.clear();
+        // While two settings are compared, their rounds alternate.
+        let sides = status.lab.comparison.as_ref().map_or(1.0, |_| 2.0);
+        let pace = found
+            .filter(|_| rates.rounds_per_second > 0.0)
+            .map(|setting| {
+                let most = 1e6 / (sides * setting.round_us());
+                let wanted = match status.setting.pace {
+                    Pace::PerSecond(rounds) => most.min(rounds / sides),
+                    Pace::Unthrottled | Pace::Maximum => most,
+                };
+                (rates.rounds_per_second / wanted).min(1.0)
+            });
+        status.lab.recording = Some(RecordedStatus {
+            recorded: recording.recorded.clone(),
+            nearest: nearest.map(|it| (&*it.kernel, it.switches)),
+            pace,
+        });
+    }
+
+    /// What is measured, for the status.
+    pub(super) fn lab_status(&self) -> LabStatus {
+        LabStatus {
+            isolated: self.lab.isolated.clone().filter(|_| self.lab.is_watching),
+            comparison: self.comparison(),
+            last_effect: self.lab.last_effect.clone(),
+            tells_effect: matches!(self.publisher.notice, Some((Notice::Effect, _))),
+            block_timestamps: self.lab.block_timestamps,
+            timestamp_overhead: self.lab.timestamp_overhead(),
+            recording: None,
+        }
+    }
+
     /// The comparison, for the status.
     pub(super) fn comparison(&self) -> Option<AbComparison> {
         let trial = self.trial.as_ref()?;
@@ -832,85 +696,120 @@ impl SessionWorker {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+// What single panels settle into, and what follows from that.
 
-    #[test]
-    fn steady_rounds_give_their_rate() {
-        let mut statistics = Statistics::default();
-        let start = Instant::now();
-        for i in 0..2000u32 {
-            let now = start + Duration::from_millis(u64::from(i));
-            statistics.round(now, 5, Some(Duration::from_micros(170)));
+impl SessionWorker {
+    /// Switches to the next choice of when rounds stop automatically.
+    pub(super) fn next_stop_when_still(&mut self) -> Notice {
+        let next = self.setup.time.stop_when_still.next();
+        self.setup.time.stop_when_still = next;
+        self.watch.stopped = false;
+        self.update_measuring(false);
+        Notice::Done(match next {
+            StopWhenStill::Never => message!("Rounds do not stop automatically"),
+            StopWhenStill::Selected => {
+                message!("Rounds stop when the selected panel is still or periodic")
+            }
+            StopWhenStill::All => message!("Rounds stop when all panels are still or periodic"),
+        })
+    }
+
+    /// Turns the refilling of dead panels on or off.
+    pub(super) fn toggle_reseed(&mut self) -> Notice {
+        self.setup.time.reseed ^= true;
+        self.update_measuring(false);
+        Notice::Done(if self.setup.time.reseed {
+            message!("Dead panels are reseeded")
+        } else {
+            message!("Dead panels are left as they are")
+        })
+    }
+
+    /// Sets which rounds measure, as needed; `anew` if the engine was replaced.
+    pub(super) fn update_measuring(&mut self, anew: bool) {
+        let settings = self.setup.time;
+        let stops = settings.stop_when_still != StopWhenStill::Never;
+        let measuring = match (self.watch.shown || stops, settings.reseed) {
+            (true, _) => Measuring::Always,
+            (false, true) => Measuring::Sparse,
+            (false, false) => Measuring::Never,
+        };
+        let all = self.setup.instances;
+        self.watch.measure(measuring, all, anew);
+        self.publisher.is_changed = true;
+    }
+
+    /// Whether the next round measures its lattices. Those of a comparison do not, and one that is not like
+    /// the others would spoil what a change did.
+    pub(super) fn measures_next(&self) -> bool {
+        match self.watch.measuring {
+            Measuring::Never => false,
+            Measuring::Always => !self.is_comparing(),
+            Measuring::Sparse => {
+                self.trial.is_none() && self.watch.rounds_since_measure + 1 >= SPARSE_ROUNDS
+            }
         }
-        let (rounds, generations) = statistics.rates(start + Duration::from_secs(2));
-        assert!((rounds - 1000.0).abs() < 15.0, "{rounds}");
-        assert!((generations / rounds - 5.0).abs() < 1e-9);
-        assert_eq!(statistics.rounds, 2000);
-        assert_eq!(statistics.round_us(), Some(170.0));
     }
 
-    #[test]
-    fn what_a_kernel_reached_stays_when_another_takes_over() {
-        let mut statistics = Statistics::default();
-        // The first one is far from the others.
-        for rate in [0.1, 4.0, 5.0] {
-            assert_eq!(statistics.reached, []);
-            statistics.stepping("bits", rate);
+    /// Evaluates measures of completed rounds.
+    pub(super) fn take_measures(&mut self, found: Vec<RoundMeasures>, now: Instant) {
+        if found.is_empty() {
+            return;
         }
-        assert_eq!(statistics.stepping_rate(), Some(4.0));
-        for rate in [0.4, 9.0] {
-            statistics.stepping("planar", rate);
-            assert_eq!(statistics.stepping_rate(), None);
+        if self.watch.take(found, self.setup.rule, now) {
+            self.publisher.is_changed = true;
         }
-        assert_eq!(statistics.reached, [("bits", 4.0)]);
-        statistics.stepping("planar", 9.5);
-        assert_eq!(statistics.stepping_rate(), Some(9.0));
-        statistics.restart();
-        assert_eq!(statistics.stepping_rate(), None);
-        assert_eq!(statistics.reached, [("bits", 4.0), ("planar", 9.0)]);
+        self.stop_when_still();
     }
 
-    #[test]
-    fn the_median_ignores_an_outlier() {
-        let mut statistics = Statistics::default();
-        [4.0, 5.0, 400.0]
-            .into_iter()
-            .for_each(|us| statistics.launch(us));
-        assert_eq!(statistics.launch_us(), Some(5.0));
-        statistics.restart();
-        assert_eq!(statistics.launch_us(), None);
-    }
-}
-
-#[cfg(test)]
-mod sampling_tests {
-    use super::*;
-
-    /// The share of rounds that are timed, where they follow one another so fast.
-    fn one_in(period: Duration, soon: bool) -> u32 {
-        let (mut sampling, start) = (Sampling::default(), Instant::now());
-        for i in 0..20_000 {
-            let now = start + period * i;
-            let timed = sampling.wants(now, soon, false);
-            sampling.issued(now, timed);
+    fn stop_when_still(&mut self) {
+        let about = match self.setup.time.stop_when_still {
+            StopWhenStill::Never => return,
+            StopWhenStill::Selected => self.watch.selected..self.watch.selected + 1,
+            StopWhenStill::All => 0..self.setup.instances,
+        };
+        let is_one = about.len() == 1;
+        if let Some(first) = self.watch.stops(about, &self.state.mode) {
+            self.state.mode = Mode::Paused;
+            self.lab.statistics.restart();
+            self.notify(Notice::Done(match first.filter(|_| is_one) {
+                None => message!("Stopped: every panel is still or periodic"),
+                Some(Settled::Dead) => message!("Stopped: this panel is dead"),
+                Some(Settled::Still) => message!("Stopped: this panel is still"),
+                Some(Settled::Period(every) | Settled::Repeats(every)) => {
+                    message!("Stopped: this panel repeats every {} generations", every)
+                }
+            }));
         }
-        sampling.one_in()
     }
 
-    #[test]
-    fn one_round_in_32_is_timed_and_fewer_of_fast_ones() {
-        assert_eq!(one_in(Duration::from_millis(16), false), 32);
-        assert_eq!(one_in(Duration::from_micros(100), false), 250);
-        assert_eq!(one_in(Duration::from_millis(16), true), 2);
-    }
-
-    #[test]
-    fn the_first_round_is_not_but_the_second() {
-        let (mut sampling, now) = (Sampling::default(), Instant::now());
-        assert!(!sampling.wants(now, true, false));
-        sampling.issued(now, false);
-        assert!(sampling.wants(now, false, false));
+    /// Requests a soup for one panel that has been dead or periodic for a while.
+    pub(super) fn reseed_one(&mut self, now: Instant) {
+        let settings = self.setup.time;
+        // Not during a run to a generation: it is about the present lattices.
+        let is_running = self.state.mode == Mode::Running;
+        let may = settings.reseed && is_running && !self.is_comparing();
+        // A session that stops when all panels are still would never stop.
+        let may = may && settings.stop_when_still != StopWhenStill::All;
+        // Records ahead say what happens.
+        let may = may && self.state.queue.is_empty() && !self.state.has_records_ahead();
+        // Opened patterns are never refilled, and an empty start is meant.
+        let Start::Soup { density, seed, .. } = self.setup.start else {
+            return;
+        };
+        if !may || density == 0.0 || self.ended.is_some() {
+            return;
+        }
+        let state = &self.state;
+        let may_be = |instance: &usize| state.may_reseed(*instance);
+        if let Some(instance) = self.watch.take_settled(now, may_be) {
+            // A different seed after each record.
+            let seed = seed.wrapping_add(1 + self.state.log.end());
+            self.state.queue.push_back(Command::Reseed {
+                instance,
+                density,
+                seed,
+            });
+        }
     }
 }

@@ -9,22 +9,23 @@
 //!
 //! | File | What it does |
 //! |---|---|
-//! | this one | decides what is next and what it needs, takes commands at once or in their turn, takes the engine's events, and sleeps between turns |
-//! | `lab` | measures rounds and launches, and compares rounds before and after a change or of A and B; which settings are in force |
-//! | `publisher` | what other threads see, notices, and what is saved of the session |
-//! | `watching` | stops or refills settled panels |
-//! | `snapshots` | makes copies of all lattices, for those who wait for one |
+//! | this one | decides what is next and what it needs, takes commands at once or in their turn, takes the engine's events, and runs rounds op by op for the overlap |
+//! | `publisher` | what other threads see: status, pictures, trace, notice, and the session as last known |
+//! | `watching` | what is known of single panels: which are still or periodic, and since when |
+//! | `lab` | the struct with all that the thread owns; measures rounds and launches, compares rounds before and after a change or of A and B, stops or refills settled panels; which settings are in force |
+//! | `snapshots` | makes copies of all lattices, for those who wait for one, and what is saved of the session |
 //! | `settings` | which setting steps which lattices; changes pace, kernel, switches, pictures and block timestamps; A and B |
-//! | `status` | the figures that others see, shows recorded ones, and runs rounds op by op for the overlap |
+//! | `status` | puts together and publishes the figures that others see |
 //! | `recovery` | puts other lattices in the place of the present ones: after a loss, of another size, from a file |
 //! | `cells` | applies records of the log to the lattices, and begins moves from a copy or a start |
+//! | `sleep` | sleeps until something may have happened |
 //!
 //! Each calls only those above it, and this one all of them.
 
-use crate::command::{Command, LastKnown, Notice, SafetyCopy, refuse};
-use crate::copies::Snapshot;
+use crate::command::{Command, Notice, Wanted, refuse};
+use crate::copies::{CopySlots, Snapshot};
 use crate::engines::{Engines, Losses, first_view};
-use crate::instances::{Event, MAX_IN_FLIGHT, Round, Sim};
+use crate::instances::{Event, MAX_IN_FLIGHT, Round};
 use crate::log::{CellChange, Content, Log, Record, SessionParameters};
 use crate::population::Populations;
 use crate::saved::SavedSession;
@@ -32,25 +33,26 @@ use crate::state::{Mode, Move, Pacing, State, part_of_round};
 use crate::trace::{Recording, TimedRound, Trace};
 use crate::{
     DEFAULT_KERNEL, DeviceChoice, KernelChoice, NOTICE_TIME, Pace, PicturePlan, Pictures, Request,
-    SessionAction, Setup, Share, Status,
+    SessionAction, Setup, Share, Status, timestamps_of_own,
 };
 use engine::{Result, kernels};
-use lab::{Chosen, Lab, Trial, shown};
-use lang::{Message, message};
+use lab::{Lab, SessionWorker, Trial, shown};
+use lang::{message, tr};
 use parking_lot::Mutex;
-use publisher::Publisher;
-use snapshots::{RETRY_INTERVAL, SnapshotReason, SnapshotStore, Wanted};
+use publisher::{LastKnown, Publisher, SafetyCopy};
+use snapshots::{RETRY_INTERVAL, SnapshotReason};
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
-use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use watching::{Measuring, Watch};
 
 mod cells;
-pub(crate) mod lab;
-mod publisher;
+mod lab;
+pub(crate) mod publisher;
 mod recovery;
 mod settings;
+mod sleep;
 mod snapshots;
 mod status;
 mod watching;
@@ -107,42 +109,6 @@ pub(super) fn run(
     }
 }
 
-struct SessionWorker {
-    /// `None` only while a lost engine is being replaced, or if the session has ended.
-    sim: Option<Sim>,
-    /// Size, number of instances, rule and start are those of the position.
-    setup: Setup,
-    /// What the maximum pace or a run to a generation took the place of.
-    chosen: Option<Chosen>,
-    /// Two settings that are compared: the setup's, and another one.
-    trial: Option<Trial>,
-    /// What the drawing side wants to see, and the last view that it asked for: only it knows of which
-    /// region.
-    view: Option<PicturePlan>,
-    last_view: Option<PicturePlan>,
-    engines: Engines,
-    /// What was recorded on a GPU, if that is shown instead of measurements. The CPU steps the lattices
-    /// as fast as it can then, whatever the settings are.
-    recording: Option<&'static Recording>,
-    losses: Losses,
-    /// Until then, work that found no free slot is not tried again.
-    retry_at: Option<Instant>,
-    state: State,
-    snapshots: SnapshotStore,
-    watch: Watch,
-    lab: Lab,
-    /// Why the session has ended.
-    ended: Option<Message>,
-    /// The error that stopped the rounds, until they resume.
-    halted: Option<Message>,
-    /// Number of turns in a row that have failed.
-    failures: u32,
-    safety_copy: SafetyCopy,
-    publisher: Publisher,
-    /// The present time.
-    clock: Box<dyn Fn() -> Instant>,
-}
-
 impl SessionWorker {
     fn new(
         setup: Setup,
@@ -161,7 +127,9 @@ impl SessionWorker {
         // A new setup has been made for its pace; of a saved one, the kernel is the chosen one.
         pacing.keeps_kernel = from.is_none();
         let mut worker = SessionWorker {
-            snapshots: SnapshotStore::new(sender),
+            snapshots: CopySlots::EMPTY,
+            waiters: Vec::new(),
+            sender,
             state: State::new(log, setup.time.history_bytes, pacing, setup.rounds),
             watch: Watch::default(),
             lab: Lab::default(),
@@ -278,16 +246,6 @@ impl SessionWorker {
         }
     }
 
-    fn publish_status(&mut self, now: Instant) {
-        self.publish_effect();
-        self.show_recorded_rounds();
-        let status = self.make_status(now);
-        let publisher = &mut self.publisher;
-        *publisher.status.lock() = Arc::new(status);
-        (publisher.published, publisher.is_changed) = (now, false);
-        publisher.wake();
-    }
-
     fn engine_facts(&self, now: Instant) -> EngineFacts {
         let Some(sim) = &self.sim else {
             return EngineFacts::default(); // it is being replaced
@@ -306,8 +264,8 @@ impl SessionWorker {
             can_snapshot: self.snapshots.free_slot().is_some() && lagging.is_none(),
             has_copy: self.present_copy().is_some(),
             snapshot_due: self.snapshots.is_due(now) && lagging.is_none(),
-            snapshot_wanted: self.snapshots.is_wanted(self.state.moving().is_some()),
-            snapshot_awaited: self.snapshots.is_awaited(),
+            snapshot_wanted: self.is_copy_wanted(),
+            snapshot_awaited: self.is_copy_awaited(),
         }
     }
 
@@ -456,6 +414,55 @@ impl SessionWorker {
     }
 }
 
+// Runs rounds op by op, with whose times the overlap of a round is computed.
+
+impl SessionWorker {
+    /// Whether to run a round op by op: its overlap is wanted and not known. Not in the middle of a
+    /// round, before a record ahead, or while stepping by hand.
+    fn wants_calibration(&self) -> bool {
+        let generations = self.state.pacing.generations();
+        self.lab.is_watching
+            && !self.is_recorded()
+            && self.lab.isolated.is_none()
+            && self.trial.is_none()
+            && !self.state.has_records_ahead()
+            && self.state.mode == Mode::Running
+            && generations <= self.longest_round()
+    }
+
+    /// Begins a round that runs op by op. Nothing may be in flight.
+    fn calibrate(&mut self) -> Result<()> {
+        let now = self.now();
+        let share = self.present();
+        let request = Request {
+            measured: self.watch.measuring != Measuring::Never,
+            edits: self.state.last_edit,
+            ..Request::of(self.state.pacing.generations())
+        };
+        let pictures = self.publisher.pictures.clone();
+        let newest = |slot| pictures.holds_newest(slot, share.downloads());
+        let is_ready = self.ensure(std::slice::from_ref(&share))?;
+        let Some(sim) = &mut self.sim else {
+            return Ok(());
+        };
+        if is_ready && sim.begin_calibration(&share, request, newest)? {
+            self.lab.calibrating = Some(share);
+            self.state.stepped(request.generations, now);
+            self.snapshots.is_stale = true;
+        } else {
+            self.retry_at = Some(now + RETRY_INTERVAL);
+        }
+        Ok(())
+    }
+
+    /// Drops a finished calibration's result if the setting has changed meanwhile.
+    fn check_calibration(&mut self) {
+        if self.lab.calibrating.take() != Some(self.present()) {
+            self.lab.isolated = None;
+        }
+    }
+}
+
 // What must hold before a command is taken, and in which order commands wait.
 
 /// What must hold before a command is taken. Each variant from the second on includes those before
@@ -591,6 +598,55 @@ impl SessionAction {
     /// Whether it needs an engine, and is refused after the session's end.
     pub fn needs_engine(self) -> bool {
         Command::Act(self).needs().after_end == AfterEnd::Refuse
+    }
+
+    /// Why a session of this status would refuse it, in the reader's language; `None` where nothing is
+    /// known against it. Where requests are on their way that the status does not show yet, the session's
+    /// own answer counts.
+    pub fn refusal(self, status: &Status) -> Option<String> {
+        let (setting, lab) = (&status.setting, &status.lab);
+        let instances = status.lattices.instances;
+        let one_panel = || (instances < 2).then(|| tr!("there is only one panel").into());
+        match self {
+            SessionAction::SelectNext | SessionAction::SelectPrevious => one_panel(),
+            SessionAction::DoubleInstances | SessionAction::HalveInstances
+                if lab.comparison.is_some() =>
+            {
+                Some(tr!("A and B are compared; key B ends that").into())
+            }
+            SessionAction::DoubleInstances => (instances * 2 > Setup::MAX_INSTANCES)
+                .then(|| tr!("Take 1 to {most} instances", most = Setup::MAX_INSTANCES)),
+            SessionAction::HalveInstances => one_panel(),
+            SessionAction::ToggleComparison => {
+                (instances < 2).then(|| tr!("A and B need at least two panels").into())
+            }
+            SessionAction::CycleSwitch(switch) => {
+                switch.next(setting.switches, setting.context()).err()
+            }
+            SessionAction::SetSwitch(switch, at) => {
+                switch.at(at, setting.switches, setting.context())?.err()
+            }
+            SessionAction::ToggleRecorded => {
+                let is_measured = !status.engine.is_cpu() && lab.recording.is_none();
+                is_measured.then(|| tr!("a GPU computes here, and is measured").into())
+            }
+            SessionAction::ToggleBlockTimestamps if lab.recording.is_some() => {
+                Some(tr!("recorded rounds have no block timestamps").into())
+            }
+            SessionAction::ToggleBlockTimestamps => {
+                let has_none = !status.engine.is_cpu() && !setting.kernel.block_timestamps;
+                has_none.then(|| timestamps_of_own().into())
+            }
+            SessionAction::UseKernel(at) => {
+                let (kernel, size) = (setting.kernels().nth(at.into())?, status.lattices.size);
+                let mut devices = status.engine.devices.iter();
+                let fits = kernel.validate_size(size);
+                let fits =
+                    fits.and_then(|()| devices.try_for_each(|it| kernel.validate_device(it, size)));
+                fits.err().map(|error| error.to_string())
+            }
+            _ => None,
+        }
     }
 }
 
@@ -1131,9 +1187,7 @@ impl SessionWorker {
                 }
                 Event::Measured(measures) => found.push(measures),
                 Event::Snapshot { index } => {
-                    if let Some(sim) = &self.sim {
-                        self.snapshots.landed(index.into(), sim);
-                    }
+                    self.read_landed(index);
                 }
             }
         }
@@ -1180,63 +1234,5 @@ impl SessionWorker {
         if !lab.block_timestamps || !plain {
             publisher.trace.lock().add(timed);
         }
-    }
-}
-
-// Sleeping between turns: in the engine, on the command channel, or spinning.
-
-/// A core that sleeps between two rounds loses the driver's data from its caches, and the calls of
-/// the next round take longer: 280 µs instead of 200 µs for 64 calls at 60 rounds/s on the host of
-/// an H200. So on a machine with at least this many cores, the thread spins through short waits.
-const MIN_CORES_TO_SPIN: usize = 8;
-const MAX_SPIN: Duration = Duration::from_millis(40);
-
-/// Longest sleep: notices expire and dead panels are refilled in between.
-const MAX_SLEEP: Duration = Duration::from_millis(500);
-
-/// How long the thread waits in the engine before it looks for commands.
-const ENGINE_POLL_INTERVAL: Duration = Duration::from_millis(1);
-
-/// The next command, if one comes before `until`. Spins instead of sleeping.
-fn spin(commands: &Receiver<Command>, until: Instant) -> Option<Command> {
-    loop {
-        match commands.try_recv() {
-            Err(_) if Instant::now() < until => std::hint::spin_loop(),
-            answer => return answer.ok(),
-        }
-    }
-}
-
-/// Whether the machine has enough cores for one to spin.
-fn may_spin() -> bool {
-    static CORES: OnceLock<usize> = OnceLock::new();
-    let count = || std::thread::available_parallelism().map_or(1, usize::from);
-    *CORES.get_or_init(count) >= MIN_CORES_TO_SPIN
-}
-
-impl SessionWorker {
-    /// Sleeps until something may have happened, at most until `until`. Returns the command that
-    /// came, if any.
-    fn sleep(&mut self, until: Option<Instant>, commands: &Receiver<Command>) -> Option<Command> {
-        let now = self.now();
-        if let Some(sim) = self.sim.as_mut().filter(|it| !it.is_idle()) {
-            let command = commands.try_recv().ok();
-            if command.is_none() {
-                sim.wait(ENGINE_POLL_INTERVAL);
-            }
-            return command;
-        }
-        let until = until.into_iter().chain(self.publisher.due()).min();
-        let at_most = until.map_or(MAX_SLEEP, |until| {
-            until.saturating_duration_since(now).min(MAX_SLEEP)
-        });
-        let on_a_gpu = |it: &Sim| it.engine().name() == "cuda";
-        let is_running = self.state.is_at_work() && self.ended.is_none();
-        if at_most < MAX_SPIN && is_running && self.sim.as_ref().is_some_and(on_a_gpu) && may_spin()
-        {
-            return spin(commands, Instant::now() + at_most);
-        }
-        // This thread has a sender itself, so that the channel stays open.
-        commands.recv_timeout(at_most).ok()
     }
 }

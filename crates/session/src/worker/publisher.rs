@@ -1,12 +1,11 @@
 //! What other threads see of a session: its status, pictures and trace, the notice that is shown, and the
-//! session as it is saved.
+//! session as it is saved while its own thread hangs.
 
-use super::SessionWorker;
 use crate::command::Notice;
 use crate::saved::{Drafts, SavedSession};
 use crate::trace::Trace;
 use crate::{Pictures, Setup, Status};
-use lang::{Message, english};
+use lang::Message;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -69,70 +68,64 @@ impl Publisher {
     }
 }
 
-impl SessionWorker {
-    /// The present time.
-    pub(super) fn now(&self) -> Instant {
-        (self.clock)()
-    }
+// The session as other threads know it, for saving it while its own thread hangs in a call of the
+// driver.
+// The worker publishes its log and position with the newest copy of the lattices. Whoever loads the file
+// steps from the copy to the position, so that only what came after the publication is missing.
 
-    /// Shows a notice for some seconds, and logs it.
-    pub(super) fn notify(&mut self, notice: Notice) {
-        match &notice {
-            Notice::Done(what) => tracing::debug!("{}", english(what)),
-            Notice::Effect => {}
-            Notice::Refused(why) => tracing::info!("{}", english(why)),
-            Notice::Warning(what) => tracing::warn!("{}", english(what)),
-        }
-        self.publisher.notice = Some((notice, self.now()));
-        self.publisher.is_changed = true;
-    }
-
-    /// Whether rounds follow one another, or will after a move.
-    pub(super) fn is_running(&self) -> bool {
-        self.ended.is_none() && self.state.is_running()
-    }
+/// A session that can be saved although its thread does not answer.
+#[derive(Clone)]
+pub(crate) struct KnownSession {
+    pub session: SavedSession,
+    /// When this was the session's state last.
+    pub at: Instant,
 }
 
-// The session as it is saved, also by other threads while this one hangs.
+/// The newest known state of a session; clones share it.
+#[derive(Clone, Default)]
+pub(crate) struct LastKnown {
+    pub published: Arc<Mutex<Option<KnownSession>>>,
+    /// As the front end has them now.
+    pub drafts: Arc<Mutex<Drafts>>,
+}
 
-impl SessionWorker {
-    /// The session as it is saved; `None` if nothing leads to its position.
-    pub(super) fn saved_session(&self) -> Option<SavedSession> {
-        let timeline = self.state.saved()?;
-        let parameters = timeline.log.parameters(timeline.position.records);
-        let b_switches = if self.is_comparing() {
-            Some(self.changed_setting().switches)
-        } else {
-            self.lab.b_switches
-        };
-        let (setting, kernel_choice) = self.chosen_setting();
-        let mut setup = Setup {
-            setting,
-            kernel_choice,
-            pace: self.state.pacing.pace,
-            generations_per_round: self.state.pacing.chosen,
-            rounds: None,
-            ..self.setup.clone()
-        };
-        parameters.set(&mut setup);
-        Some(SavedSession {
-            b_switches: b_switches.filter(|_| timeline.log.comparison().is_some()),
-            notices: Vec::new(),
-            timeline,
-            running: self.is_running(),
-            selected: self.watch.selected.min(setup.instances - 1),
-            setup,
-            drafts: Drafts::default(),
-        })
+/// Publishes the newest known state of a session, not more often than its cost allows.
+#[derive(Default)]
+pub(crate) struct SafetyCopy {
+    pub shared: LastKnown,
+    /// Whether the log, the position and the copies are as they were published.
+    pub is_current: bool,
+    /// When it was published last, and how long that took.
+    published: Option<(Instant, Duration)>,
+    /// Whether the session's file was not restored yet: it must not be overwritten then.
+    pub restore_pending: bool,
+}
+
+impl SafetyCopy {
+    /// Forgets what was published: nothing of it may be saved any more.
+    pub(crate) fn clear(&mut self) {
+        *self.shared.published.lock() = None;
+        self.is_current = false;
     }
 
-    /// Publishes the session for those who save it while this thread hangs, if that is due.
-    pub(super) fn publish_last_known(&mut self, interval: Duration) {
-        let began = self.now();
-        if self.safety_copy.is_due(interval, began) {
-            let session = self.saved_session();
-            let now = self.now();
-            self.safety_copy.publish(session, began, now);
+    /// Whether to publish now: something has changed, and the last time is `interval` ago and did not
+    /// take more than a fiftieth of what has passed since. If nothing has changed, notes that.
+    pub(crate) fn is_due(&self, interval: Duration, now: Instant) -> bool {
+        if self.is_current {
+            if let Some(published) = &mut *self.shared.published.lock() {
+                published.at = now;
+            }
+            return false;
         }
+        let is_early = |(at, took): (Instant, Duration)| now - at < interval.max(50 * took);
+        !self.restore_pending && !self.published.is_some_and(is_early)
+    }
+
+    /// Publishes a session, which was begun to be made at `began`.
+    pub(crate) fn publish(&mut self, session: Option<SavedSession>, began: Instant, now: Instant) {
+        let at = began;
+        *self.shared.published.lock() = session.map(|session| KnownSession { session, at });
+        self.is_current = true;
+        self.published = Some((began, now - began));
     }
 }

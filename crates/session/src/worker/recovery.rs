@@ -1,7 +1,7 @@
 //! Other lattices in the place of the present ones: on another engine after a loss, of another size or number,
 //! or from a file.
 
-use super::SessionWorker;
+use super::lab::SessionWorker;
 use crate::command::Notice;
 use crate::copies::Copies;
 use crate::engines::{Losses, first_view, resized};

@@ -3,8 +3,7 @@
 //! The engine has no setting: each round is given one. A change asks the engine first, and takes the setting
 //! afterwards; so a refused one has changed nothing.
 
-use super::SessionWorker;
-use super::lab::{Chosen, Trial, shown};
+use super::lab::{Chosen, SessionWorker, Trial, shown};
 use super::snapshots::RETRY_INTERVAL;
 use crate::command::{Notice, Query, refuse};
 use crate::copies::Snapshot;
@@ -12,11 +11,13 @@ use crate::engines::{kernel_for, on_cpu};
 use crate::fastest::{FastestPlan, Requested};
 use crate::instances::Sim;
 use crate::log::SessionParameters;
-use crate::state::Mode;
+use crate::state::{Mode, part_of_round};
+use crate::status::SettingStatus;
+use crate::trace::Recording;
 use crate::{
     Choice, DEFAULT_KERNEL, KernelChoice, NewCells, Order, OwnOrder, OwnRound, OwnRoundError, Pace,
     PicturePlan, SLOWER_KEY, Setting, Setup, Share, Streams, Switch, SwitchContext, Switches,
-    TransferChoice, Wait, default_kernels, timestamps_of_own,
+    TransferChoice, Wait, default_kernels, recorded_in_words, timestamps_of_own,
 };
 use engine::{EngineError, Kernel, Layout, Result, Transfer, kernels};
 use lang::{Message, message, tr};
@@ -166,6 +167,29 @@ impl SessionWorker {
             picture.transfer = Transfer::Bits;
         }
         Some(picture)
+    }
+
+    /// How lattices are stepped, for the status.
+    pub(super) fn setting_status(&self) -> SettingStatus {
+        let mut status = SettingStatus {
+            switches: self.changed_setting().switches,
+            chosen_kernel: self
+                .chosen
+                .as_ref()
+                .map(|it| it.setting.kernel)
+                .filter(|it| *it != self.setup.setting.kernel),
+            own_order: self.context().own_order,
+            pace: self.state.pacing.pace,
+            ..SettingStatus::of(&self.setup)
+        };
+        if let Some(instances) = &self.sim {
+            let present = self.present();
+            status.transfer = present.picture.map_or(status.transfer, |it| it.transfer);
+            status.bytes_per_round = instances.bytes_per_round(&present);
+            status.generations_per_round =
+                part_of_round(self.state.pacing.generations(), self.longest_round());
+        }
+        status
     }
 
     /// Maximum number of generations of a round of every setting in use.
@@ -725,7 +749,7 @@ fn kernel_set(kernel: &'static Kernel, [before, now]: [Switches; 2]) -> Notice {
     }))
 }
 
-// Block timestamps.
+// Block timestamps, and recorded rounds.
 
 impl SessionWorker {
     /// Turns block timestamps of timed rounds on or off.
@@ -739,6 +763,36 @@ impl SessionWorker {
         self.lab.block_timestamps ^= true;
         self.lab.launches = Default::default();
         None
+    }
+
+    /// Shows recorded rounds from now on, or measures again. Nothing may be in flight.
+    pub(super) fn toggle_recorded(&mut self) -> Result<Option<Notice>> {
+        let instances = self.sim.as_ref();
+        if instances.is_some_and(|it| it.engine().name() != "cpu") {
+            return Ok(refuse(message!("a GPU computes here, and is measured")));
+        }
+        self.drop_change();
+        if self.lab.block_timestamps {
+            self.toggle_block_timestamps();
+        }
+        let recording = (!self.is_recorded()).then(Recording::shipped);
+        let before = std::mem::replace(&mut self.recording, recording);
+        let shares = self.shares_in_use();
+        if let Err(error) = self.enter(&shares) {
+            self.recording = before;
+            return Err(error);
+        }
+        if recording.is_none() {
+            self.publisher.trace.lock().replace(None, None);
+        }
+        self.lab.changed();
+        Ok(Some(Notice::Done(match recording {
+            Some(recording) => message!(
+                "Now rounds {what}",
+                what = recorded_in_words(&recording.recorded)
+            ),
+            None => message!("Rounds are measured on this machine"),
+        })))
     }
 
     /// Why rounds with the present settings have no block timestamps.
@@ -885,7 +939,7 @@ impl SessionWorker {
         self.watch.selected = self.watch.selected.min(self.setup.instances - 1);
         // A move may begin where there were fewer instances than at its end.
         if self.state.moving().is_none() {
-            self.snapshots.forget_missing(self.setup.instances);
+            self.forget_missing();
         }
     }
 }

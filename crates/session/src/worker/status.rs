@@ -1,21 +1,11 @@
-//! The status of a session: its figures, measured or, in their place, recorded on a GPU; and the overlap of a
-//! round's ops.
+//! The status of a session: the figures that other threads see.
 
-use super::SessionWorker;
-use super::lab::{LabStatus, RecordedStatus};
-use super::snapshots::RETRY_INTERVAL;
-use super::watching::Measuring;
-use crate::command::{Command, Notice, refuse};
+use super::lab::SessionWorker;
+use crate::command::Command;
 use crate::instances::Sim;
-use crate::prediction::{MAX_PREDICTED_CALLS, OpTimes, isolated, predict};
-use crate::state::{Mode, part_of_round};
-use crate::status::{ClockStatus, EngineStatus, LatticeStatus, Recomputing, SettingStatus};
-use crate::trace::{Recording, TimedRound};
-use crate::{
-    IsolatedOp, Order, Pace, Request, SessionAction, Setting, Status, Switches, recorded_in_words,
-    time_left,
-};
-use engine::Result;
+use crate::state::Mode;
+use crate::status::{ClockStatus, EngineStatus, LatticeStatus, Recomputing};
+use crate::{SessionAction, Status, time_left};
 use lang::{Message, message};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -32,15 +22,7 @@ impl SessionWorker {
             setting: self.setting_status(),
             clock: self.clock_status(now),
             rates: self.rate_status(now),
-            lab: LabStatus {
-                isolated: self.lab.isolated.clone().filter(|_| self.lab.is_watching),
-                comparison: self.comparison(),
-                last_effect: self.lab.last_effect.clone(),
-                tells_effect: matches!(self.publisher.notice, Some((Notice::Effect, _))),
-                block_timestamps: self.lab.block_timestamps,
-                timestamp_overhead: self.lab.timestamp_overhead(),
-                recording: None,
-            },
+            lab: self.lab_status(),
             panels: self.watch.status(),
             notice: self
                 .progress(now)
@@ -50,6 +32,17 @@ impl SessionWorker {
         };
         self.put_recorded(&mut status);
         status
+    }
+
+    /// Publishes the figures at this time, and wakes whoever draws.
+    pub(super) fn publish_status(&mut self, now: Instant) {
+        self.publish_effect();
+        self.show_recorded_rounds();
+        let status = self.make_status(now);
+        let publisher = &mut self.publisher;
+        *publisher.status.lock() = Arc::new(status);
+        (publisher.published, publisher.is_changed) = (now, false);
+        publisher.wake();
     }
 
     /// What computes, for the status.
@@ -73,29 +66,6 @@ impl SessionWorker {
             cut: engine.cut(),
             clock_error_us: engine.clock_error().as_us(),
         }
-    }
-
-    /// How lattices are stepped, for the status.
-    pub(super) fn setting_status(&self) -> SettingStatus {
-        let mut status = SettingStatus {
-            switches: self.changed_setting().switches,
-            chosen_kernel: self
-                .chosen
-                .as_ref()
-                .map(|it| it.setting.kernel)
-                .filter(|it| *it != self.setup.setting.kernel),
-            own_order: self.context().own_order,
-            pace: self.state.pacing.pace,
-            ..SettingStatus::of(&self.setup)
-        };
-        if let Some(instances) = &self.sim {
-            let present = self.present();
-            status.transfer = present.picture.map_or(status.transfer, |it| it.transfer);
-            status.bytes_per_round = instances.bytes_per_round(&present);
-            status.generations_per_round =
-                part_of_round(self.state.pacing.generations(), self.longest_round());
-        }
-        status
     }
 
     fn clock_status(&self, now: Instant) -> ClockStatus {
@@ -157,158 +127,5 @@ impl SessionWorker {
                 "Computing up to generation {target} from the nearest snapshot: {percent} %; Space stops this"
             ),
         })
-    }
-}
-
-// Shows what was recorded on a GPU instead of measurements, while the CPU steps the lattices.
-
-impl SessionWorker {
-    /// Shows recorded rounds from now on, or measures again. Nothing may be in flight.
-    pub(super) fn toggle_recorded(&mut self) -> Result<Option<Notice>> {
-        let instances = self.sim.as_ref();
-        if instances.is_some_and(|it| it.engine().name() != "cpu") {
-            return Ok(refuse(message!("a GPU computes here, and is measured")));
-        }
-        self.drop_change();
-        if self.lab.block_timestamps {
-            self.toggle_block_timestamps();
-        }
-        let recording = (!self.is_recorded()).then(Recording::shipped);
-        let before = std::mem::replace(&mut self.recording, recording);
-        let shares = self.shares_in_use();
-        if let Err(error) = self.enter(&shares) {
-            self.recording = before;
-            return Err(error);
-        }
-        if recording.is_none() {
-            self.publisher.trace.lock().replace(None, None);
-        }
-        self.lab.changed();
-        Ok(Some(Notice::Done(match recording {
-            Some(recording) => message!(
-                "Now rounds {what}",
-                what = recorded_in_words(&recording.recorded)
-            ),
-            None => message!("Rounds are measured on this machine"),
-        })))
-    }
-
-    /// Draws the recorded rounds of the present setting, and above them those before a change, or A's.
-    pub(super) fn show_recorded_rounds(&mut self) {
-        if !self.is_recorded() {
-            return;
-        }
-        let of_a = self.is_comparing().then(|| self.setup.setting.clone());
-        let before = of_a.or(self.lab.before_change.clone());
-        let shown = [Some(self.changed_setting()), before];
-        let recorded = |setting: &Option<Setting>| Some(self.recorded(setting.as_ref()?)?.1);
-        let [present, before] = shown.each_ref().map(recorded);
-        let key = (self.round_work(), shown);
-        if self.lab.recorded.as_ref() == Some(&key) {
-            return;
-        }
-        let shown = present.map(|it| (it.round.clone(), it.isolated()));
-        let (round, isolated) = shown.or_else(|| self.predicted()).unzip();
-        let before = before.map(|it| it.round.clone());
-        self.publisher.trace.lock().replace(round, before);
-        self.lab.isolated = isolated;
-        self.lab.recorded = Some(key);
-    }
-
-    /// The user's round and its ops alone, as predicted from recorded rounds that the host issues breadth-first.
-    fn predicted(&self) -> Option<(TimedRound, Arc<[IsolatedOp]>)> {
-        let setting = self.changed_setting();
-        let calls = setting.own_calls(self.round_work().instances)?;
-        let breadth_first = setting.with_switches(Switches {
-            order: Order::Breadth,
-            ..setting.switches
-        });
-        let (_, recorded) = self.recorded(&breadth_first)?;
-        let times = OpTimes::of(&recorded.isolated(), &recorded.round)?;
-        let round = (calls.calls.len() <= MAX_PREDICTED_CALLS).then(|| predict(calls, &times))?;
-        let isolated = isolated(&round, &times);
-        Some((round, isolated))
-    }
-
-    /// Replaces measured figures by recorded ones, if those are shown.
-    pub(super) fn put_recorded(&self, status: &mut Status) {
-        let Some(recording) = self.recording else {
-            return;
-        };
-        let present = self.changed_setting();
-        let found = self.recorded(&present).map(|(_, setting)| setting);
-        let group = recording.group(&self.round_work());
-        let nearest = group.and_then(|it| it.nearest(present.kernel, present.switches));
-        let rates = &mut status.rates;
-        rates.round_us = found.map(|setting| setting.round_us());
-        rates.launch_us = found.map(|setting| setting.launch_us);
-        rates.stepping = found.map(|setting| setting.cells_per_second);
-        rates.reached.clear();
-        // While two settings are compared, their rounds alternate.
-        let sides = status.lab.comparison.as_ref().map_or(1.0, |_| 2.0);
-        let pace = found
-            .filter(|_| rates.rounds_per_second > 0.0)
-            .map(|setting| {
-                let most = 1e6 / (sides * setting.round_us());
-                let wanted = match status.setting.pace {
-                    Pace::PerSecond(rounds) => most.min(rounds / sides),
-                    Pace::Unthrottled | Pace::Maximum => most,
-                };
-                (rates.rounds_per_second / wanted).min(1.0)
-            });
-        status.lab.recording = Some(RecordedStatus {
-            recorded: recording.recorded.clone(),
-            nearest: nearest.map(|it| (&*it.kernel, it.switches)),
-            pace,
-        });
-    }
-}
-
-// Runs rounds op by op, with whose times the overlap of a round is computed.
-
-impl SessionWorker {
-    /// Whether to run a round op by op: its overlap is wanted and not known. Not in the middle of a
-    /// round, before a record ahead, or while stepping by hand.
-    pub(super) fn wants_calibration(&self) -> bool {
-        let generations = self.state.pacing.generations();
-        self.lab.is_watching
-            && !self.is_recorded()
-            && self.lab.isolated.is_none()
-            && self.trial.is_none()
-            && !self.state.has_records_ahead()
-            && self.state.mode == Mode::Running
-            && generations <= self.longest_round()
-    }
-
-    /// Begins a round that runs op by op. Nothing may be in flight.
-    pub(super) fn calibrate(&mut self) -> Result<()> {
-        let now = self.now();
-        let share = self.present();
-        let request = Request {
-            measured: self.watch.measuring != Measuring::Never,
-            edits: self.state.last_edit,
-            ..Request::of(self.state.pacing.generations())
-        };
-        let pictures = self.publisher.pictures.clone();
-        let newest = |slot| pictures.holds_newest(slot, share.downloads());
-        let is_ready = self.ensure(std::slice::from_ref(&share))?;
-        let Some(sim) = &mut self.sim else {
-            return Ok(());
-        };
-        if is_ready && sim.begin_calibration(&share, request, newest)? {
-            self.lab.calibrating = Some(share);
-            self.state.stepped(request.generations, now);
-            self.snapshots.is_stale = true;
-        } else {
-            self.retry_at = Some(now + RETRY_INTERVAL);
-        }
-        Ok(())
-    }
-
-    /// Drops a finished calibration's result if the setting has changed meanwhile.
-    pub(super) fn check_calibration(&mut self) {
-        if self.lab.calibrating.take() != Some(self.present()) {
-            self.lab.isolated = None;
-        }
     }
 }

@@ -1,137 +1,16 @@
-//! Stops or refills settled panels: detects still and periodic ones, records populations over time.
+//! What is known of single panels: detects still and periodic ones, records populations over time.
 
-use super::SessionWorker;
-use crate::command::{Command, Notice};
 use crate::instances::RoundMeasures;
 use crate::population::Populations;
 use crate::state::Mode;
-use crate::{NOTICE_TIME, PanelStatus, Settled, Start, StopWhenStill};
+use crate::{NOTICE_TIME, PanelStatus, Settled};
 use engine::Measure;
-use lang::message;
 use life::Rule;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-impl SessionWorker {
-    /// Switches to the next choice of when rounds stop automatically.
-    pub(super) fn next_stop_when_still(&mut self) -> Notice {
-        let next = self.setup.time.stop_when_still.next();
-        self.setup.time.stop_when_still = next;
-        self.watch.stopped = false;
-        self.update_measuring(false);
-        Notice::Done(match next {
-            StopWhenStill::Never => message!("Rounds do not stop automatically"),
-            StopWhenStill::Selected => {
-                message!("Rounds stop when the selected panel is still or periodic")
-            }
-            StopWhenStill::All => message!("Rounds stop when all panels are still or periodic"),
-        })
-    }
-
-    /// Turns the refilling of dead panels on or off.
-    pub(super) fn toggle_reseed(&mut self) -> Notice {
-        self.setup.time.reseed ^= true;
-        self.update_measuring(false);
-        Notice::Done(if self.setup.time.reseed {
-            message!("Dead panels are reseeded")
-        } else {
-            message!("Dead panels are left as they are")
-        })
-    }
-
-    /// Sets which rounds measure, as needed; `anew` if the engine was replaced.
-    pub(super) fn update_measuring(&mut self, anew: bool) {
-        let settings = self.setup.time;
-        let stops = settings.stop_when_still != StopWhenStill::Never;
-        let measuring = match (self.watch.shown || stops, settings.reseed) {
-            (true, _) => Measuring::Always,
-            (false, true) => Measuring::Sparse,
-            (false, false) => Measuring::Never,
-        };
-        let all = self.setup.instances;
-        self.watch.measure(measuring, all, anew);
-        self.publisher.is_changed = true;
-    }
-
-    /// Whether the next round measures its lattices. Those of a comparison do not, and one that is not like
-    /// the others would spoil what a change did.
-    pub(super) fn measures_next(&self) -> bool {
-        match self.watch.measuring {
-            Measuring::Never => false,
-            Measuring::Always => !self.is_comparing(),
-            Measuring::Sparse => {
-                self.trial.is_none() && self.watch.rounds_since_measure + 1 >= SPARSE_ROUNDS
-            }
-        }
-    }
-
-    /// Evaluates measures of completed rounds.
-    pub(super) fn take_measures(&mut self, found: Vec<RoundMeasures>, now: Instant) {
-        if found.is_empty() {
-            return;
-        }
-        if self.watch.take(found, self.setup.rule, now) {
-            self.publisher.is_changed = true;
-        }
-        self.stop_when_still();
-    }
-
-    fn stop_when_still(&mut self) {
-        let about = match self.setup.time.stop_when_still {
-            StopWhenStill::Never => return,
-            StopWhenStill::Selected => self.watch.selected..self.watch.selected + 1,
-            StopWhenStill::All => 0..self.setup.instances,
-        };
-        let is_one = about.len() == 1;
-        if let Some(first) = self.watch.stops(about, &self.state.mode) {
-            self.state.mode = Mode::Paused;
-            self.lab.statistics.restart();
-            self.notify(Notice::Done(match first.filter(|_| is_one) {
-                None => message!("Stopped: every panel is still or periodic"),
-                Some(Settled::Dead) => message!("Stopped: this panel is dead"),
-                Some(Settled::Still) => message!("Stopped: this panel is still"),
-                Some(Settled::Period(every) | Settled::Repeats(every)) => {
-                    message!("Stopped: this panel repeats every {} generations", every)
-                }
-            }));
-        }
-    }
-
-    /// Requests a soup for one panel that has been dead or periodic for a while.
-    pub(super) fn reseed_one(&mut self, now: Instant) {
-        let settings = self.setup.time;
-        // Not during a run to a generation: it is about the present lattices.
-        let is_running = self.state.mode == Mode::Running;
-        let may = settings.reseed && is_running && !self.is_comparing();
-        // A session that stops when all panels are still would never stop.
-        let may = may && settings.stop_when_still != StopWhenStill::All;
-        // Records ahead say what happens.
-        let may = may && self.state.queue.is_empty() && !self.state.has_records_ahead();
-        // Opened patterns are never refilled, and an empty start is meant.
-        let Start::Soup { density, seed, .. } = self.setup.start else {
-            return;
-        };
-        if !may || density == 0.0 || self.ended.is_some() {
-            return;
-        }
-        let state = &self.state;
-        let may_be = |instance: &usize| state.may_reseed(*instance);
-        if let Some(instance) = self.watch.take_settled(now, may_be) {
-            // A different seed after each record.
-            let seed = seed.wrapping_add(1 + self.state.log.end());
-            self.state.queue.push_back(Command::Reseed {
-                instance,
-                density,
-                seed,
-            });
-        }
-    }
-}
-
-// What is known of single panels.
 
 /// How long a dead or periodic panel is shown before it is refilled.
 const RESEED_DELAY: Duration = Duration::from_secs(3);
@@ -150,7 +29,7 @@ pub(crate) enum Measuring {
 
 /// With [`Measuring::Sparse`], one round in this many measures. A power of two, as the period of a glider
 /// on a torus mostly is: then few measures show the repeat.
-const SPARSE_ROUNDS: u32 = 16;
+pub(super) const SPARSE_ROUNDS: u32 = 16;
 
 /// What is known of single panels: what their measures say, and which one is selected.
 #[derive(Default)]
@@ -168,7 +47,7 @@ pub(crate) struct Watch {
     /// Rounds since the last one that measured.
     pub rounds_since_measure: u32,
     /// Whether the rounds were stopped for the present settled states.
-    stopped: bool,
+    pub stopped: bool,
     /// The instances that were refilled lately, and when.
     reseeded: Vec<(usize, Instant)>,
     /// Populations over time, which other threads read.
@@ -242,7 +121,7 @@ impl Watch {
     }
 
     /// Sets what is measured of so many instances; `anew` if the engine was replaced.
-    fn measure(&mut self, measuring: Measuring, instances: usize, anew: bool) {
+    pub(crate) fn measure(&mut self, measuring: Measuring, instances: usize, anew: bool) {
         self.measuring = measuring;
         let is_wanted = measuring != Measuring::Never;
         if is_wanted == self.detectors.is_empty() || anew {
@@ -251,7 +130,7 @@ impl Watch {
     }
 
     /// Evaluates measures of completed rounds. Returns whether an instance has settled, or no longer is.
-    fn take(&mut self, found: Vec<RoundMeasures>, rule: Rule, now: Instant) -> bool {
+    pub(crate) fn take(&mut self, found: Vec<RoundMeasures>, rule: Rule, now: Instant) -> bool {
         if self.detectors.is_empty() {
             return false;
         }
@@ -275,7 +154,7 @@ impl Watch {
 
     /// Notes whether rounds are stopped for what these instances have settled into. Returns whether to
     /// stop them now, and what the first one does.
-    fn stops(&mut self, about: Range<usize>, mode: &Mode) -> Option<Option<Settled>> {
+    pub(crate) fn stops(&mut self, about: Range<usize>, mode: &Mode) -> Option<Option<Settled>> {
         let first = about.start;
         let is_still = self.settled[about].iter().all(Option::is_some);
         let is_running = matches!(mode, Mode::Running | Mode::RunningTo(_));
@@ -285,7 +164,11 @@ impl Watch {
     }
 
     /// Takes an instance that has been dead or periodic for a while, of those that may be refilled.
-    fn take_settled(&mut self, now: Instant, may_be: impl Fn(&usize) -> bool) -> Option<usize> {
+    pub(crate) fn take_settled(
+        &mut self,
+        now: Instant,
+        may_be: impl Fn(&usize) -> bool,
+    ) -> Option<usize> {
         let is_over = |since: &Option<Instant>| since.is_some_and(|at| now - at >= RESEED_DELAY);
         let mut all = 0..self.since.len();
         let found = all.find(|i| is_over(&self.since[*i]) && may_be(i))?;
