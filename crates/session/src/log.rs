@@ -860,24 +860,6 @@ impl CellChange {
             })),
         })
     }
-
-    /// Applies the change to an instance's lattice.
-    ///
-    /// # Errors
-    /// The host has no memory for it.
-    pub fn apply(
-        &self,
-        parameters: &SessionParameters,
-        instance: usize,
-        lattice: &mut Arc<Lattice>,
-    ) -> Result<(), MemoryError> {
-        match (self, self.whole(parameters, instance)?) {
-            (_, Some(whole)) => *lattice = whole.lattice(parameters.size),
-            (CellChange::Edit(change), None) => change.apply_to(Arc::make_mut(lattice)),
-            (CellChange::Start | CellChange::Soup { .. }, None) => {}
-        }
-        Ok(())
-    }
 }
 
 fn bytes_of(lattice: &Lattice) -> u64 {
@@ -1058,32 +1040,27 @@ impl Change {
 
     /// The lattice after the change.
     pub fn apply(&self, lattice: &Lattice) -> Lattice {
-        let mut after = lattice.clone();
-        self.apply_to(&mut after);
-        after
-    }
-
-    /// Applies the change to a lattice.
-    pub fn apply_to(&self, lattice: &mut Lattice) {
+        let (size, mut after) = (lattice.size(), lattice.clone());
         match self {
-            _ if !self.fits(lattice.size()) => {}
+            _ if !self.fits(size) => {}
             Change::Flip { area, horizontal } => {
                 let part = lattice.part(area.x, area.y, area.size);
                 let flipped = flipped(&part, *horizontal);
-                lay(&flipped, lattice, [area.x, area.y]);
+                lay(&flipped, &mut after, [area.x, area.y]);
             }
             Change::Rotate { area, clockwise } => {
                 let part = lattice.part(area.x, area.y, area.size);
                 let turned = turned(&part, *clockwise);
-                let size = lattice.size();
-                if turned.size().width() > size.width() || turned.size().height() > size.height() {
-                    return; // it would meet itself
+                // Else it would meet itself.
+                if turned.size().width() <= size.width() && turned.size().height() <= size.height()
+                {
+                    lay(&Lattice::new(area.size), &mut after, [area.x, area.y]);
+                    lay(&turned, &mut after, turned_corner(*area, size));
                 }
-                lay(&Lattice::new(area.size), lattice, [area.x, area.y]);
-                lay(&turned, lattice, turned_corner(*area, size));
             }
-            _ => apply_all(self.touched(lattice.size()).unwrap_or_default(), lattice),
+            _ => apply_all(self.touched(size).unwrap_or_default(), &mut after),
         }
+        after
     }
 }
 

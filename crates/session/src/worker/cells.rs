@@ -125,23 +125,20 @@ impl SessionWorker {
             (None, CellChange::Edit(change)) => change,
             (None, CellChange::Start | CellChange::Soup { .. }) => return Ok(()),
         };
-        let words = match (change.touched(parameters.size), &before) {
+        let words = match (change.touched(parameters.size), before) {
             (Some(words), _) => words,
-            (None, Some(before)) => WordEdit::between(before, &change.apply(before)),
+            (None, Some(before)) => {
+                let after = change.apply(&before);
+                let words = WordEdit::between(&before, &after);
+                // An edit of a word is three words.
+                let most = before.words().len() / 3;
+                if words.len() > most.max(WordEdit::MAX_PER_COPY) {
+                    return set_all(Arc::new(after).into());
+                }
+                words
+            }
             (None, None) => return Ok(()),
         };
-        // An edit of a word is three words.
-        if let Some(before) = &before
-            && 3 * words.len() > before.words().len()
-            && words.len() > WordEdit::MAX_PER_COPY
-        {
-            let mut after = Lattice::try_copy(parameters.size, before.words())?;
-            let cells = after.words_mut();
-            words
-                .iter()
-                .for_each(|edit| edit.apply(&mut cells[edit.word as usize]));
-            return set_all(Arc::new(after).into());
-        }
         sim.edit(&instances, &words.into())
     }
 
