@@ -39,9 +39,6 @@ pub(crate) struct Watch {
     /// Whether populations are shown.
     pub shown: bool,
     detectors: Vec<Detector>,
-    /// What each instance has settled into, and since when that is known.
-    settled: Arc<[Option<Settled>]>,
-    since: Vec<Option<Instant>>,
     /// If sparsely, measures only serve to refill dead panels, and the status has no settled states.
     pub measuring: Measuring,
     /// Rounds since the last one that measured.
@@ -62,7 +59,7 @@ impl Watch {
             settled: if self.measuring == Measuring::Sparse {
                 Arc::default()
             } else {
-                self.settled.clone()
+                self.detectors.iter().map(|it| it.settled).collect()
             },
             reseeded: self
                 .reseeded
@@ -94,8 +91,6 @@ impl Watch {
     /// Begins with no measures; with 0 instances, measures nothing.
     fn begin(&mut self, instances: usize) {
         self.detectors = vec![Detector::default(); instances];
-        self.settled = vec![None; instances].into();
-        self.since = vec![None; instances];
         self.stopped = false;
         self.reseeded.clear();
         self.populations.lock().clear(instances);
@@ -106,8 +101,6 @@ impl Watch {
         for i in instances {
             if let Some(detector) = self.detectors.get_mut(i) {
                 *detector = Detector::default();
-                Arc::make_mut(&mut self.settled)[i] = None;
-                self.since[i] = None;
             }
         }
         self.stopped = false;
@@ -140,13 +133,11 @@ impl Watch {
         for of_round in found {
             for (i, measure) in (of_round.first..).zip(of_round.measures) {
                 populations.record(i, of_round.generation, measure);
-                let settled = self.detectors[i].add(of_round.generation, measure, rule);
-                let since = self.since[i].filter(|_| settled.is_some());
-                self.since[i] = settled.map(|_| since.unwrap_or(now));
-                if self.settled[i] != settled {
-                    Arc::make_mut(&mut self.settled)[i] = settled;
-                    has_changed = true;
-                }
+                let detector = &mut self.detectors[i];
+                let settled = detector.add(of_round.generation, measure, rule);
+                let since = detector.since.filter(|_| settled.is_some());
+                detector.since = settled.map(|_| since.unwrap_or(now));
+                has_changed |= std::mem::replace(&mut detector.settled, settled) != settled;
             }
         }
         has_changed
@@ -156,11 +147,11 @@ impl Watch {
     /// stop them now, and what the first one does.
     pub(crate) fn stops(&mut self, about: Range<usize>, mode: &Mode) -> Option<Option<Settled>> {
         let first = about.start;
-        let is_still = self.settled[about].iter().all(Option::is_some);
+        let is_still = self.detectors[about].iter().all(|it| it.settled.is_some());
         let is_running = matches!(mode, Mode::Running | Mode::RunningTo(_));
         let stops = is_still && is_running && !self.stopped;
         self.stopped = is_still && (self.stopped || stops || *mode == Mode::Paused);
-        stops.then(|| self.settled[first])
+        stops.then(|| self.detectors[first].settled)
     }
 
     /// Takes an instance that has been dead or periodic for a while, of those that may be refilled.
@@ -169,10 +160,10 @@ impl Watch {
         now: Instant,
         may_be: impl Fn(&usize) -> bool,
     ) -> Option<usize> {
-        let is_over = |since: &Option<Instant>| since.is_some_and(|at| now - at >= RESEED_DELAY);
-        let mut all = 0..self.since.len();
-        let found = all.find(|i| is_over(&self.since[*i]) && may_be(i))?;
-        self.since[found] = None;
+        let is_over = |at: Instant| now - at >= RESEED_DELAY;
+        let mut all = 0..self.detectors.len();
+        let found = all.find(|i| self.detectors[*i].since.is_some_and(is_over) && may_be(i))?;
+        self.detectors[found].since = None;
         Some(found)
     }
 }
@@ -197,6 +188,9 @@ const MIN_REPEATS: usize = 3;
 struct Detector {
     /// Generation and hash of the latest measures, the newest first.
     latest: VecDeque<(u64, u64)>,
+    /// What it has settled into, and since when that is known.
+    settled: Option<Settled>,
+    since: Option<Instant>,
 }
 
 impl Detector {
