@@ -110,17 +110,6 @@ pub struct Round {
     pub measures: Option<Slot>,
 }
 
-/// The streams and events that a round's setting takes.
-#[derive(Clone, Copy, Debug)]
-struct RoundStreams<'a> {
-    /// The stream of each lattice, including lattices outside the round.
-    of: &'a [StreamId],
-    /// The number of devices that lattices lie on.
-    places: usize,
-    /// Those that the numbers of a user's round stand for.
-    own: (&'a [StreamId], &'a [EventId]),
-}
-
 impl Round {
     /// The setting that it is stepped with.
     pub fn setting(&self) -> &Setting {
@@ -131,21 +120,28 @@ impl Round {
     pub fn launches(&self) -> u32 {
         self.setting().kernel.launches(self.generations.max(1))
     }
+}
 
-    /// Its program. On several devices, a user's order is breadth-first.
-    fn program(&self, streams: RoundStreams<'_>) -> Program {
+impl Sim {
+    /// A round's program, in the streams that [`Sim::ensure`] has made for its setting. On several devices, a
+    /// user's order is breadth-first.
+    fn program(&self, round: &Round) -> Program {
         let mut maker = Maker {
-            round: self,
+            round,
             program: Program::default(),
         };
-        let (setting, lattices) = (self.setting(), &self.share.lattices);
+        let (setting, lattices) = (round.setting(), &round.share.lattices);
+        let streams = self.made.of[setting.switches.streams.sharing() as usize].as_deref();
+        let streams = streams.expect("they were made before");
+        let places = self.engine.places();
         let batched = setting.switches.streams == Streams::Batch;
-        let groups = || groups(streams.of, lattices.clone(), batched);
-        let own = setting.own_calls(lattices.len());
-        let own = own.filter(|_| streams.places == 1);
+        let groups = || groups(streams, lattices.clone(), batched);
+        let own = setting.own_calls(lattices.len()).filter(|_| places == 1);
         match (setting.switches.order, own) {
             // A round that steps nothing only downloads: the user's order has no say in that.
-            (Order::Own, Some(own)) if self.generations > 0 => maker.own(&own.calls, streams.own),
+            (Order::Own, Some(own)) if round.generations > 0 => {
+                maker.own(&own.calls, &self.made.own);
+            }
             (Order::Depth, _) => {
                 for (stream, group) in groups() {
                     maker.advance(stream, group.clone());
@@ -161,8 +157,8 @@ impl Round {
         }
         if setting.switches.wait == Wait::All {
             let mut first = 0;
-            for (_, count) in shares(streams.of.len(), streams.places) {
-                let stream = streams.of[first];
+            for (_, count) in shares(streams.len(), places) {
+                let stream = streams[first];
                 maker
                     .program
                     .push(stream, OrderOp::Synchronize(Scope::Device));
@@ -203,7 +199,7 @@ struct Maker<'a> {
 
 impl Maker<'_> {
     /// The calls of a user's round. At its downloads are all ops of a picture, in the download's stream.
-    fn own(&mut self, calls: &[script::Call], (streams, events): (&[StreamId], &[EventId])) {
+    fn own(&mut self, calls: &[script::Call], (streams, events): &(Vec<StreamId>, Vec<EventId>)) {
         let lattice = |item: u32| {
             let at = self.round.share.lattices.start + item as usize;
             at..at + 1
@@ -495,7 +491,7 @@ impl Sim {
         let issued = if replays {
             self.replay(round, request)
         } else {
-            let mut program = round.program(self.streams_of(&share.setting));
+            let mut program = self.program(&round);
             program.timed = request.timed && steps;
             self.timed += u64::from(program.timed);
             program.block_timestamps =
@@ -831,17 +827,6 @@ impl Sim {
         Ok(())
     }
 
-    /// The streams of a setting, for which [`Sim::ensure`] has made what it needs.
-    fn streams_of(&self, setting: &Setting) -> RoundStreams<'_> {
-        let how = setting.switches.streams.sharing() as usize;
-        let of = self.made.of[how].as_deref();
-        RoundStreams {
-            of: of.expect("they were made before"),
-            places: self.engine.places(),
-            own: (&self.made.own.0, &self.made.own.1),
-        }
-    }
-
     /// Checks that a kernel accepts these lattices and that every device can run it.
     ///
     /// # Errors
@@ -1029,7 +1014,7 @@ impl Sim {
     }
 
     fn prepare(&mut self, round: Arc<Round>, parities: Vec<u8>, timed: bool) -> Result<Graph> {
-        let mut program = round.program(self.streams_of(round.setting()));
+        let mut program = self.program(&round);
         // The host cannot wait inside a graph; it waits after it.
         program
             .steps

@@ -495,7 +495,7 @@ impl Sim {
             return Ok(false);
         };
         self.note_view(share);
-        let mut program = round.program(self.streams_of(&share.setting));
+        let mut program = self.program(&round);
         // Nothing to wait for: each op begins when the one before it has ended.
         let is_work = |op: &Op| !matches!(op, Op::Order(_));
         program.steps.retain(|step| is_work(&step.op));

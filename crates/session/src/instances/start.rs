@@ -230,7 +230,7 @@ impl Sim {
             slot: Slot(0),
             measures: None,
         };
-        let program = round.program(self.streams_of(&share.setting));
+        let program = self.program(&round);
         self.engine.load(&program)
     }
 
