@@ -199,34 +199,27 @@ fn read(text: &[u8]) -> Result<SavedSession, Fault> {
     session.map_err(|why| ((0, 0), why))
 }
 
-/// Reads a text, or says which field is wrong.
+/// Reads a text, or says which field is wrong, if one is, on one line that is not too long.
 fn typed<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, Fault> {
+    /// In characters: a lattice's text may have millions.
+    const MAX_LENGTH: usize = 200;
     let mut json = serde_json::Deserializer::from_slice(text);
     serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let field = error.path().iter().next().map(|_| error.path().to_string());
         let error = error.into_inner();
-        let why = field_fault(field.as_deref(), &type_fault(&error));
-        ((error.line(), error.column()), why)
-    })
-}
-
-/// What the parser says, without the place, which is said with the file's name.
-fn type_fault(error: &serde_json::Error) -> Message {
-    let reason = error.to_string();
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    reason.strip_suffix(&place).unwrap_or(&reason).into()
-}
-
-/// What is wrong with a field, or if none is named the whole, on one line that is not too long.
-fn field_fault(field: Option<&str>, reason: &Message) -> Message {
-    /// In characters: a lattice's text may have millions.
-    const MAX_LENGTH: usize = 200;
-    Message::new(|| {
-        let sentence = match field {
-            Some(field) => tr!("'{field}' is wrong: {reason}"),
-            None => reason.to_string(),
-        };
-        sentence.chars().take(MAX_LENGTH).collect::<String>()
+        let (line, column) = (error.line(), error.column());
+        let reason = error.to_string();
+        // The place is said with the file's name.
+        let place = format!(" at line {line} column {column}");
+        let reason = reason.strip_suffix(&place).unwrap_or(&reason).to_owned();
+        let why = Message::new(|| {
+            let sentence = match &field {
+                Some(field) => tr!("'{field}' is wrong: {reason}"),
+                None => reason.clone(),
+            };
+            sentence.chars().take(MAX_LENGTH).collect::<String>()
+        });
+        ((line, column), why)
     })
 }
 
