@@ -11,7 +11,7 @@ use engine::Kernel;
 use lang::{Message, tr};
 use life::{Lattice, Rule, Size};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::Sender;
 
 /// Something to tell the user.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,7 +31,7 @@ pub(crate) fn refuse(why: Message) -> Option<Notice> {
     Some(Notice::Refused(why))
 }
 
-/// Something that is asked of a session.
+/// Something that is asked of a session. Whoever asked may have gone when it is answered.
 #[derive(Clone, Debug)]
 pub(crate) enum Command {
     /// What a row of the table of actions stands for.
@@ -51,26 +51,19 @@ pub(crate) enum Command {
     /// Changes the cells of an instance, on behalf of the user.
     Cells(usize, CellChange),
     /// Fills an instance that died with a soup, on behalf of the program.
-    Reseed {
-        /// The instance.
-        instance: usize,
-        /// The chance of each cell to be alive.
-        density: f64,
-        /// The seed.
-        seed: u64,
-    },
+    Reseed(usize, CellChange),
     /// Makes this script the round of the order that is one's own, and takes that order; sends the round,
     /// or why it is not right.
-    SetOwnRound(Arc<str>, Query<Result<Arc<OwnRound>, OwnRoundError>>),
+    SetOwnRound(Arc<str>, Sender<Result<Arc<OwnRound>, OwnRoundError>>),
     /// Steps the lattices by this kernel of the user's own, and keeps it beside the rungs.
     SetOwnKernel(&'static Kernel),
     /// Begins anew at a generation and pauses, with this lattice in place of an instance's and the others
     /// as they are, all as large as this one.
     OpenPattern(usize, Arc<Lattice>, u64),
     /// Sends an instance's lattice and generation.
-    ReadCells(usize, Query<(Arc<Lattice>, u64)>),
+    ReadCells(usize, Sender<(Arc<Lattice>, u64)>),
     /// Sends the session in a form that can be saved.
-    Save(Query<SavedSession>),
+    Save(Sender<SavedSession>),
     /// Continues a saved session, whose setup this one has.
     Open(Box<SavedSession>),
     /// Replaces the session, whose file this is, by a saved one from a file of this name.
@@ -83,23 +76,6 @@ pub(crate) enum Command {
     Close,
 }
 
-/// Where the answer to a command goes; whoever asked may have gone.
-#[derive(Clone, Debug)]
-pub(crate) struct Query<T>(Sender<T>);
-
-impl<T> Query<T> {
-    /// A query and its answer.
-    pub(crate) fn new() -> (Query<T>, Receiver<T>) {
-        let (sender, answer) = channel();
-        (Query(sender), answer)
-    }
-
-    /// Answers it.
-    pub(crate) fn answer(self, answer: T) {
-        let _ = self.0.send(answer);
-    }
-}
-
 /// Somebody who waits for a copy that was begun later.
 pub(crate) struct Waiter {
     pub wants: Wanted,
@@ -110,16 +86,9 @@ pub(crate) struct Waiter {
 /// What somebody waits for.
 pub(crate) enum Wanted {
     /// One instance's cells and their generation.
-    Cells(usize, Query<(Arc<Lattice>, u64)>),
+    Cells(usize, Sender<(Arc<Lattice>, u64)>),
     /// A session to save.
-    Session(Query<SavedSession>),
-}
-
-impl SessionAction {
-    /// What it does to the cells of the selected instance, if it is a change of these alone.
-    pub(crate) fn of_selected(self) -> Option<CellChange> {
-        (self == SessionAction::ResetPanel).then_some(CellChange::Start)
-    }
+    Session(Sender<SavedSession>),
 }
 
 // What a user can ask a session for.

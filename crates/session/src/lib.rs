@@ -28,7 +28,7 @@ mod text;
 pub mod trace;
 mod worker;
 
-use command::{Command, Notice, Query};
+use command::{Command, Notice};
 use engine::{EngineError, Kernel, Result};
 use lang::message;
 use life::{Lattice, dated_stem, grouped};
@@ -255,7 +255,7 @@ impl Session {
         &self,
         source: Arc<str>,
     ) -> Receiver<Result<Arc<OwnRound>, OwnRoundError>> {
-        let (query, answer) = Query::new();
+        let (query, answer) = channel();
         self.send(Command::SetOwnRound(source, query));
         answer
     }
@@ -271,7 +271,7 @@ impl Session {
     /// `wake` is called once they can be received. The channel is closed without them if there is no
     /// such instance.
     pub fn copy(&self, instance: usize) -> Receiver<(Arc<Lattice>, u64)> {
-        let (query, copy) = Query::new();
+        let (query, copy) = channel();
         self.send(Command::ReadCells(instance, query));
         copy
     }
@@ -466,7 +466,7 @@ impl Saver {
 }
 
 fn saved(commands: &Sender<Command>) -> Receiver<SavedSession> {
-    let (query, saved) = Query::new();
+    let (query, saved) = channel();
     let _ = commands.send(Command::Save(query)); // if the thread has ended, the channel closes
     saved
 }

@@ -316,8 +316,7 @@ impl State {
     }
 
     /// Fills an instance with a soup, on behalf of the program.
-    pub(crate) fn reseed(&mut self, instance: usize, density: f64, seed: u64) -> Option<Notice> {
-        let cells = CellChange::Soup { density, seed };
+    pub(crate) fn reseed(&mut self, instance: usize, cells: CellChange) -> Option<Notice> {
         self.change(Author::Program, Content::Cells { instance, cells })
     }
 

@@ -42,7 +42,7 @@ pub(super) fn setup(
 }
 
 /// The setup's lattices, uploaded, and their rounds, which download pictures of bits.
-pub(in crate::cli) fn with_pictures(setup: &Setup) -> Result<(Sim, Share)> {
+pub(crate) fn with_pictures(setup: &Setup) -> Result<(Sim, Share)> {
     let mut sim = Sim::new(open_engine(setup.device)?, setup, 0)?;
     sim.set_lattices(starts(setup, 0..setup.instances)?)?;
     sim.finish()?;
@@ -57,7 +57,7 @@ pub(in crate::cli) fn with_pictures(setup: &Setup) -> Result<(Sim, Share)> {
 ///
 /// # Errors
 /// There is no room for both on the device, or the engine fails.
-pub(in crate::cli) fn compare(
+pub(crate) fn compare(
     sim: &mut Sim,
     before: &Setting,
     (kernel, switches): (&'static Kernel, Switches),
@@ -179,7 +179,7 @@ pub(super) fn fits(setup: &Setup) -> Result<bool> {
 }
 
 /// The median of some runs, the lowest and the highest.
-pub(in crate::cli) fn spread(runs: &[f64]) -> [f64; 3] {
+pub(crate) fn spread(runs: &[f64]) -> [f64; 3] {
     let mut sorted = runs.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     [

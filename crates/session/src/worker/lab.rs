@@ -10,6 +10,7 @@ use crate::command::{Command, Notice, Waiter};
 use crate::copies::CopySlots;
 use crate::engines::{Engines, Losses};
 use crate::instances::{Round, RoundMeasures, Sim};
+use crate::log::CellChange;
 use crate::prediction::{MAX_PREDICTED_CALLS, OpTimes, isolated, predict};
 use crate::state::{Mode, State};
 use crate::statistics::{Sampling, Statistics, push};
@@ -73,6 +74,11 @@ impl SessionWorker {
     /// The present time.
     pub(super) fn now(&self) -> Instant {
         (self.clock)()
+    }
+
+    /// The engine's name: `cuda` or `cpu`; none while a lost one is being replaced.
+    pub(super) fn engine_name(&self) -> Option<&'static str> {
+        Some(self.sim.as_ref()?.engine().name())
     }
 
     /// Shows a notice for some seconds, and logs it.
@@ -284,6 +290,16 @@ impl Trial {
 /// they come from.
 type Measured = ([Option<f64>; 2], Option<Finding>, Source);
 
+/// The effect of a change, in words `what`.
+fn effect(what: &Message, (round_us, finding, source): Measured) -> Effect {
+    Effect {
+        what: what.clone(),
+        round_us,
+        finding,
+        source,
+    }
+}
+
 /// Of the shares of a round, those that cover each lattice once: A's and B's, or the share of the present
 /// setting.
 pub(crate) fn shown(shares: &[Share]) -> &[Share] {
@@ -454,13 +470,7 @@ impl SessionWorker {
         if let Some(trial) = &self.trial
             && let Subject::Change(change) = &trial.subject
         {
-            let (round_us, finding, source) = trial.measured();
-            self.lab.last_effect = Some(Effect {
-                what: change.clone(),
-                round_us,
-                finding,
-                source,
-            });
+            self.lab.last_effect = Some(effect(change, trial.measured()));
         }
     }
 }
@@ -525,14 +535,15 @@ impl SessionWorker {
         (setting, *kernel_choice)
     }
 
-    /// The recorded rounds with a setting, of the present lattices; while two settings are
-    /// compared, of as many as each has.
-    pub(super) fn recorded(
-        &self,
-        setting: &Setting,
-    ) -> Option<(&'static RecordedGroup, &'static RecordedSetting)> {
-        let group = self.recording?.group(&self.round_work())?;
-        Some((group, group.find(setting.kernel, setting.switches)?))
+    /// The recorded rounds of the present lattices; while two settings are compared, of as many as each has.
+    fn recorded_group(&self) -> Option<&'static RecordedGroup> {
+        self.recording?.group(&self.round_work())
+    }
+
+    /// Those of them with a setting.
+    fn recorded(&self, setting: &Setting) -> Option<&'static RecordedSetting> {
+        self.recorded_group()?
+            .find(setting.kernel, setting.switches)
     }
 
     /// What a round steps; while two settings are compared, with one of them.
@@ -544,9 +555,8 @@ impl SessionWorker {
     /// How two settings compare, as recorded; `None` if rounds are measured here.
     fn compare_recorded(&self, settings: [Setting; 2]) -> Option<Measured> {
         let recording = self.recording?;
-        let found = settings.map(|setting| self.recorded(&setting));
-        let compared = match found {
-            [Some((group, before)), Some((_, after))] => group.compare(before, after),
+        let compared = match settings.map(|setting| self.recorded(&setting)) {
+            [Some(before), Some(after)] => self.recorded_group()?.compare(before, after),
             _ => None,
         };
         let source = Source::RecordedOn(recording.recorded.clone());
@@ -559,14 +569,9 @@ impl SessionWorker {
     /// Shows the effect of a change from the setting `before`, in words `what`: as recorded, or while it is measured.
     pub(super) fn show_effect(&mut self, what: &Message, before: Setting) {
         let settings = [before.clone(), self.changed_setting()];
-        if let Some((round_us, finding, source)) = self.compare_recorded(settings) {
+        if let Some(compared) = self.compare_recorded(settings) {
             self.lab.before_change = Some(before);
-            self.lab.last_effect = Some(Effect {
-                what: what.clone(),
-                round_us,
-                finding,
-                source,
-            });
+            self.lab.last_effect = Some(effect(what, compared));
         }
         self.publish_effect();
     }
@@ -579,7 +584,7 @@ impl SessionWorker {
         let of_a = self.is_comparing().then(|| self.setup.setting.clone());
         let before = of_a.or(self.lab.before_change.clone());
         let shown = [Some(self.changed_setting()), before];
-        let recorded = |setting: &Option<Setting>| Some(self.recorded(setting.as_ref()?)?.1);
+        let recorded = |setting: &Option<Setting>| self.recorded(setting.as_ref()?);
         let [present, before] = shown.each_ref().map(recorded);
         let key = (self.round_work(), shown);
         if self.lab.recorded.as_ref() == Some(&key) {
@@ -601,7 +606,7 @@ impl SessionWorker {
             order: Order::Breadth,
             ..setting.switches
         });
-        let (_, recorded) = self.recorded(&breadth_first)?;
+        let recorded = self.recorded(&breadth_first)?;
         let times = OpTimes::of(&recorded.isolated(), &recorded.round)?;
         let round = (calls.calls.len() <= MAX_PREDICTED_CALLS).then(|| predict(calls, &times))?;
         let isolated = isolated(&round, &times);
@@ -614,9 +619,10 @@ impl SessionWorker {
             return;
         };
         let present = self.changed_setting();
-        let found = self.recorded(&present).map(|(_, setting)| setting);
-        let group = recording.group(&self.round_work());
-        let nearest = group.and_then(|it| it.nearest(present.kernel, present.switches));
+        let found = self.recorded(&present);
+        let nearest = self
+            .recorded_group()
+            .and_then(|it| it.nearest(present.kernel, present.switches));
         let rates = &mut status.rates;
         rates.round_us = found.map(|setting| setting.round_us());
         rates.launch_us = found.map(|setting| setting.launch_us);
@@ -756,9 +762,7 @@ impl SessionWorker {
         if found.is_empty() {
             return;
         }
-        if self.watch.take(found, self.setup.rule, now) {
-            self.publisher.is_changed = true;
-        }
+        self.publisher.is_changed |= self.watch.take(found, self.setup.rule, now);
         self.stop_when_still();
     }
 
@@ -805,11 +809,8 @@ impl SessionWorker {
         if let Some(instance) = self.watch.take_settled(now, may_be) {
             // A different seed after each record.
             let seed = seed.wrapping_add(1 + self.state.log.end());
-            self.state.queue.push_back(Command::Reseed {
-                instance,
-                density,
-                seed,
-            });
+            let soup = CellChange::Soup { density, seed };
+            self.state.queue.push_back(Command::Reseed(instance, soup));
         }
     }
 }

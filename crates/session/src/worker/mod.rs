@@ -234,9 +234,7 @@ impl SessionWorker {
         let now = self.now();
         let is_old = |(_, since): &mut (Notice, Instant)| now - *since > NOTICE_TIME;
         self.publisher.is_changed |= self.publisher.notice.take_if(is_old).is_some();
-        if self.watch.forget_reseeds(now) {
-            self.publisher.is_changed = true;
-        }
+        self.publisher.is_changed |= self.watch.forget_reseeds(now);
         self.state.time_move(now);
         self.report_waiting_command(now);
         self.reseed_one(now);
@@ -542,7 +540,7 @@ impl Command {
             Command::PauseForLesson(_) => (InTurn, false, Ignore),
             Command::Save(_) => (InTurn, false, Perform),
             Command::ReadCells(..) => (NoMove, false, Perform),
-            Command::Edit(..) | Command::Reseed { .. } => (NoMove, true, Ignore),
+            Command::Edit(..) | Command::Reseed(..) => (NoMove, true, Ignore),
             Command::View(_) => (EngineIdle, false, Ignore),
             Command::Apply(_) => (EngineIdle, true, Refuse),
             Command::Cells(..)
@@ -892,11 +890,9 @@ impl SessionWorker {
             }
             command if command.needs().when == When::AtOnce => self.perform_at_once(command),
             mut command => {
-                if let Command::Act(action) = command
-                    && let Some(cells) = action.of_selected()
-                {
+                if let Command::Act(action @ SessionAction::ResetPanel) = command {
                     self.log_command(action);
-                    command = Command::Cells(self.watch.selected, cells);
+                    command = Command::Cells(self.watch.selected, CellChange::Start);
                 }
                 let is_moving = self.state.moving().is_some();
                 enqueue(&mut self.state.queue, command, is_moving);
@@ -1032,13 +1028,9 @@ impl SessionWorker {
             }
             Command::Cells(instance, cells) => self.state.change_cells(instance, cells),
             // Unless the user drew there meanwhile.
-            Command::Reseed {
-                instance,
-                density,
-                seed,
-            } if self.state.may_reseed(instance) => {
+            Command::Reseed(instance, soup) if self.state.may_reseed(instance) => {
                 self.watch.note_reseed(instance, now);
-                self.state.reseed(instance, density, seed)
+                self.state.reseed(instance, soup)
             }
             Command::SetOwnRound(source, query) => {
                 let done = self.set_own_round(source, query);
@@ -1067,7 +1059,7 @@ impl SessionWorker {
                 None
             }
             Command::Notify(notice) => Some(notice),
-            Command::Reseed { .. } | Command::Ready | Command::Close => None,
+            Command::Reseed(..) | Command::Ready | Command::Close => None,
         })
     }
 

@@ -36,13 +36,9 @@ const ENDLESS: Loss = Loss::OwnKernel(OwnStepError::TooLong);
 impl SessionWorker {
     /// Errors if a kernel of the user's own seems to run without an end on a GPU.
     pub(super) fn check_own_kernel(&self) -> Result<()> {
-        let instances = self.sim.as_ref();
-        let hangs = |it: &Sim| {
-            it.engine().name() == "cuda"
-                && self.own_kernel().is_some()
-                && it.working_time() > platform::timeout(OWN_KERNEL_TIMEOUT)
-        };
-        if instances.is_some_and(hangs) {
+        let hangs = |it: &Sim| it.working_time() > platform::timeout(OWN_KERNEL_TIMEOUT);
+        let is_own = self.engine_name() == Some("cuda") && self.own_kernel().is_some();
+        if is_own && self.sim.as_ref().is_some_and(hangs) {
             return Err(EngineError::ContextLost(ENDLESS));
         }
         Ok(())
@@ -109,8 +105,7 @@ impl SessionWorker {
         }
         self.lab.changed();
         self.state.lost_cells();
-        let instances = self.sim.as_ref();
-        let is_on_gpu = instances.is_some_and(|it| it.engine().name() == "cuda");
+        let is_on_gpu = self.engine_name() == Some("cuda");
         let is_stuck = is_on_gpu && lost == EngineError::ContextLost(ENDLESS);
         self.release_instances(is_stuck);
         let devices = if is_stuck {
@@ -130,13 +125,12 @@ impl SessionWorker {
                 ));
             }
         };
-        let is_on_cpu = instances.engine().name() == "cpu";
         if let Some(chosen) = &mut self.chosen {
             chosen.grid.1 = 0; // what was fastest on the lost device may not be here
         }
         self.take_instances(instances, setup);
         let (why, generation) = (lost.reason(), position.generation);
-        let place = if is_on_cpu {
+        let place = if self.engine_name() == Some("cpu") {
             message!("on the CPU")
         } else {
             message!("on the GPU")

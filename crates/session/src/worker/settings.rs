@@ -5,7 +5,7 @@
 
 use super::lab::{Chosen, SessionWorker, Trial, shown};
 use super::snapshots::RETRY_INTERVAL;
-use crate::command::{Notice, Query, refuse};
+use crate::command::{Notice, refuse};
 use crate::copies::Snapshot;
 use crate::engines::{kernel_for, on_cpu};
 use crate::fastest::{FastestPlan, Requested};
@@ -24,6 +24,7 @@ use lang::{Message, message, tr};
 use life::{Size, grouped};
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 impl SessionWorker {
@@ -639,11 +640,11 @@ impl SessionWorker {
     pub(super) fn set_own_round(
         &mut self,
         source: Arc<str>,
-        query: Query<Result<Arc<OwnRound>, OwnRoundError>>,
+        query: Sender<Result<Arc<OwnRound>, OwnRoundError>>,
     ) -> Result<Option<Notice>> {
         let instances = self.sim.as_ref();
         if instances.is_some_and(|it| it.engine().places() > 1) {
-            query.answer(Err(OwnRoundError {
+            let _ = query.send(Err(OwnRoundError {
                 place: None,
                 message: message!("a round of your own runs on one device"),
             }));
@@ -659,7 +660,7 @@ impl SessionWorker {
         let synchronizes = match checked {
             Ok(round) => round.synchronizes(),
             Err(why) => {
-                query.answer(Err(why.clone()));
+                let _ = query.send(Err(why.clone()));
                 return Ok(None);
             }
         };
@@ -681,7 +682,7 @@ impl SessionWorker {
             ..setting
         };
         let notice = self.set_switches(Switch::Order, setting, before)?;
-        query.answer(Ok(own));
+        let _ = query.send(Ok(own));
         Ok(notice)
     }
 
@@ -717,9 +718,7 @@ impl SessionWorker {
     /// What a change of a switch does, in words.
     fn change_in_words(&self, switch: Switch, switches: Switches, before: Switches) -> Message {
         let kernel = self.setup.setting.kernel;
-        let instances = self.sim.as_ref();
-        let engine = instances.map(|instances| instances.engine().name());
-        let engine = engine.filter(|_| !self.is_recorded());
+        let engine = self.engine_name().filter(|_| !self.is_recorded());
         match (switch, engine) {
             (Switch::HostMemory, Some("cpu")) => {
                 message!("host memory: all alike on the CPU engine")
@@ -767,8 +766,7 @@ impl SessionWorker {
 
     /// Shows recorded rounds from now on, or measures again. Nothing may be in flight.
     pub(super) fn toggle_recorded(&mut self) -> Result<Option<Notice>> {
-        let instances = self.sim.as_ref();
-        if instances.is_some_and(|it| it.engine().name() != "cpu") {
+        if self.engine_name().is_some_and(|it| it != "cpu") {
             return Ok(refuse(message!("a GPU computes here, and is measured")));
         }
         self.drop_change();
@@ -797,8 +795,7 @@ impl SessionWorker {
 
     /// Why rounds with the present settings have no block timestamps.
     fn no_timestamps(&self) -> Option<Message> {
-        let instances = self.sim.as_ref();
-        let is_on_gpu = instances.is_some_and(|it| it.engine().name() == "cuda");
+        let is_on_gpu = self.engine_name() == Some("cuda");
         if self.changed_setting().switches.graphs {
             Some(message!(
                 "Block timestamps are unavailable with graphs; {key} turns graphs off",

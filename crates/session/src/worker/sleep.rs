@@ -2,7 +2,6 @@
 
 use super::lab::SessionWorker;
 use crate::command::Command;
-use crate::instances::Sim;
 use std::sync::OnceLock;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
@@ -56,10 +55,9 @@ impl SessionWorker {
         let at_most = until.map_or(MAX_SLEEP, |until| {
             until.saturating_duration_since(now).min(MAX_SLEEP)
         });
-        let on_a_gpu = |it: &Sim| it.engine().name() == "cuda";
         let is_running = self.state.is_at_work() && self.ended.is_none();
-        if at_most < MAX_SPIN && is_running && self.sim.as_ref().is_some_and(on_a_gpu) && may_spin()
-        {
+        let is_on_gpu = self.engine_name() == Some("cuda");
+        if at_most < MAX_SPIN && is_running && is_on_gpu && may_spin() {
             return spin(commands, Instant::now() + at_most);
         }
         // This thread has a sender itself, so that the channel stays open.

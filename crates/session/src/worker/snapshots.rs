@@ -6,7 +6,7 @@
 
 use super::lab::SessionWorker;
 use crate::Setup;
-use crate::command::{Command, Query, Waiter, Wanted};
+use crate::command::{Command, Waiter, Wanted};
 use crate::copies::{CopySlots, Snapshot};
 use crate::log::Position;
 use crate::saved::{Drafts, SavedSession};
@@ -14,6 +14,7 @@ use crate::state::Mode;
 use engine::Result;
 use life::Lattice;
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 /// Time until work that found no free slot is tried again.
@@ -38,9 +39,9 @@ impl SessionWorker {
     }
 
     /// Sends an instance's present cells as soon as they are on the host.
-    pub(super) fn wait_for_cells(&mut self, instance: usize, query: Query<(Arc<Lattice>, u64)>) {
+    pub(super) fn wait_for_cells(&mut self, instance: usize, query: Sender<(Arc<Lattice>, u64)>) {
         if let Some(lattice) = self.present_copy().and_then(|copy| copy.lattice(instance)) {
-            query.answer((lattice, self.state.position.generation));
+            let _ = query.send((lattice, self.state.position.generation));
             self.publisher.wake();
         } else if instance < self.setup.instances {
             self.wait_for_copy(Wanted::Cells(instance, query));
@@ -161,7 +162,7 @@ impl SessionWorker {
         for waiter in self.take_waiters(position) {
             match waiter.wants {
                 Wanted::Session(query) => match self.saved_session().filter(|_| !is_void) {
-                    Some(session) => query.answer(session),
+                    Some(session) => drop(query.send(session)),
                     None => self.wait_for_copy(Wanted::Session(query)),
                 },
                 cells => self.answer_with(cells, Some(&snapshot)),
@@ -187,12 +188,12 @@ impl SessionWorker {
                 if let Some(copy) = copy
                     && let Some(lattice) = copy.lattice(instance)
                 {
-                    query.answer((lattice, copy.position.generation));
+                    let _ = query.send((lattice, copy.position.generation));
                 }
             }
             Wanted::Session(query) if !self.safety_copy.restore_pending => {
                 if let Some(session) = self.saved_session() {
-                    query.answer(session);
+                    let _ = query.send(session);
                 }
             }
             Wanted::Session(_) => {}

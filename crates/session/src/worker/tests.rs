@@ -8,16 +8,11 @@ mod order;
 mod random;
 
 use super::*;
-use crate::command::Query;
 use crate::instances::Sim;
 use crate::log::at;
-use crate::saved::SavedSession;
 use crate::scripted_engine::{Call, Fault, Gpus, Issued};
 use crate::state::MoveReason;
-use crate::{
-    Change, DeviceChoice, Edit, Pace, PicturePlan, SessionAction, Split, Start, StopWhenStill,
-    Switch, TimeSettings, Wait,
-};
+use crate::{Change, Edit, Split, Start, StopWhenStill, Switch, TimeSettings, Wait};
 use driver::{Driver, Reopen, Step};
 use engine::{EngineError, EventId, Op, OrderOp, Scope, StreamId, kernels};
 use expected::Alone;
@@ -71,7 +66,7 @@ fn act(worker: &mut SessionWorker, action: SessionAction) {
 }
 
 fn save(worker: &mut SessionWorker) -> Receiver<SavedSession> {
-    let (query, saved) = Query::new();
+    let (query, saved) = channel();
     worker.dispatch(Command::Save(query));
     saved
 }
@@ -294,7 +289,7 @@ fn a_session_that_has_ended_says_so_and_does_nothing_else() {
     };
     // Some is asked for before the end and waits, behind what waits for the launch under way.
     act(worker, SessionAction::NewSeed);
-    let (query, beyond) = Query::new();
+    let (query, beyond) = channel();
     worker.dispatch(Command::ReadCells(2, query));
     worker.dispatch(replace());
     worker.fail("no reason".into());

@@ -2,19 +2,13 @@
 //! what it does against a replay of its log.
 
 use std::cell::Cell;
-use std::collections::HashMap;
 use std::rc::Rc;
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
-use super::check_order;
-use super::expected::Alone;
 use super::*;
-use crate::command::Query;
 use crate::copies::deferred;
 use crate::log::Position;
 use crate::log::reference_log::ReferenceLog;
 use crate::saved::OwnFile;
-use crate::saved::SavedSession;
 use crate::scripted_engine::ReferenceKernel;
 use crate::scripted_engine::{Call, Fault, Script};
 use crate::{Edit, PicturePlan, Share};
@@ -202,13 +196,13 @@ impl Driver {
                 self.worker.dispatch(Command::Edit(edit, self.edits));
             }
             Step::Copy(instance) => {
-                let (query, copy) = Query::new();
+                let (query, copy) = channel();
                 let instance = instance % self.worker.setup.instances;
                 self.worker.dispatch(Command::ReadCells(instance, query));
                 self.cell_reads.push((instance, copy));
             }
             Step::Save => {
-                let (query, saved) = Query::new();
+                let (query, saved) = channel();
                 self.worker.dispatch(Command::Save(query));
                 self.saves
                     .push((saved, vec![self.worker.state.saved_position()]));
@@ -229,7 +223,7 @@ impl Driver {
                 }));
             }
             Step::OwnRound(source) => {
-                let (query, _) = Query::new();
+                let (query, _) = channel();
                 let command = Command::SetOwnRound(source.into(), query);
                 self.worker.dispatch(command);
             }

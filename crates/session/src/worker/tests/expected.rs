@@ -3,7 +3,6 @@
 
 use super::driver::{Driver, Step};
 use super::*;
-use crate::command::Query;
 use crate::log::{Author, CellChange, Content, Position};
 
 /// More turns than any command waits.
@@ -248,7 +247,7 @@ impl Driver {
         let mut at = self.worker.state.position;
         at.records += 1;
         let instance = edit.instance % self.worker.setup.instances;
-        let (query, copy) = Query::new();
+        let (query, copy) = channel();
         self.step(Step::Edit(edit));
         self.worker.dispatch(Command::ReadCells(instance, query));
         self.act(SessionAction::StepGeneration);

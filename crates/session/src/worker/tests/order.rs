@@ -104,7 +104,7 @@ const UNDO: Command = Command::Act(SessionAction::Undo);
 const NEXT_KERNEL: Command = Command::Act(SessionAction::NextKernel);
 
 fn save() -> Command {
-    Command::Save(crate::command::Query::new().0)
+    Command::Save(channel().0)
 }
 
 const WAIT: NextTask = NextTask::Wait(None);

@@ -10,12 +10,9 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, RngSeed, TestRunner};
 
 use super::driver::{Driver, Reopen, Step};
-use super::expected::Alone;
 use super::*;
 use crate::instances::limit;
 use crate::log::reference_log::{Random, size};
-use crate::scripted_engine::{Call, Fault};
-use crate::{Change, Edit, PicturePlan, Split, StopWhenStill, Switch};
 use engine::kernels::KERNELS;
 use engine::{ReduceRegion, Transfer};
 
