@@ -13,7 +13,7 @@ use super::text::{
 };
 use lang::tr;
 use lesson::Speedup;
-use lesson::{Group, LESSONS, Lesson, LessonError, Outcome, PartOutcome};
+use lesson::{Group, LESSONS, Lesson, LessonError, Outcome};
 use session::finding_in_words;
 use window::picture_file::{Image, write_png};
 
@@ -168,7 +168,7 @@ fn run(lesson: &'static Lesson, arguments: &LessonArguments) -> Result<Outcome> 
         lines.extend(outcome.speedup.iter().flat_map(curve_lines));
         // Where the engine lacks what the lesson is about, its times would say otherwise.
         if outcome.missing.is_none() {
-            lines.extend(outcome.parts.iter().flat_map(part_lines));
+            lines.extend(part_lines(lesson, &outcome));
         }
         lines.extend(finding_lines(&outcome));
     }
@@ -192,7 +192,7 @@ fn run(lesson: &'static Lesson, arguments: &LessonArguments) -> Result<Outcome> 
     let shown = outcome.shown();
     if let Some(recorded) = shown.recorded_in_words() {
         lines.push(format!("{}\n", lang::sentence_case(&recorded)));
-        lines.extend(shown.parts.iter().flat_map(part_lines));
+        lines.extend(part_lines(lesson, shown));
         lines.extend(finding_lines(shown));
         lines.push(format!("\n{}\n", shown.closing));
     }
@@ -214,20 +214,19 @@ fn finding_lines(outcome: &Outcome) -> Vec<String> {
     first.chain(findings).chain(windows).collect()
 }
 
-/// What a part measured.
-fn part_lines(part: &PartOutcome) -> Vec<String> {
-    let rows = part.figures.iter().map(|figure| {
-        let value = format!("{:>9} {}", figure.digits(), figure.unit);
-        vec![figure.name(), value]
-    });
-    let ops = part.ops();
-    let rows = rows.chain(ops.iter().map(|it| vec![it.name(), it.in_words()]));
-    let figures = columns(&rows.collect::<Vec<_>>()).into_iter();
-    let figures = figures.map(|line| format!("  {line}"));
-    let title = std::iter::once(lang::text(part.title).to_owned());
-    let note = part.note.iter();
-    let note = note.map(|note| format!("  {}", lang::shown(note)));
-    title.chain(figures).chain(note).collect()
+/// What the parts measured.
+fn part_lines(lesson: &Lesson, outcome: &Outcome) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (of, part) in lesson.parts.iter().zip(&outcome.parts) {
+        let figures = part.figures.iter().map(|it| vec![it.name(), it.in_words()]);
+        let ops = part.ops();
+        let rows = figures.chain(ops.iter().map(|it| vec![it.name(), it.in_words()]));
+        let mut rows = columns(&rows.collect::<Vec<_>>());
+        rows.extend(Some(of.remarks(part)).filter(|it| !it.is_empty()));
+        lines.push(lang::text(part.title).to_owned());
+        lines.extend(rows.iter().map(|row| format!("  {row}")));
+    }
+    lines
 }
 
 /// A speed-up curve, a line for each number of instances.

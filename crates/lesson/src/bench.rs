@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::file::Rounds;
 use engine::{
     BufferId, BufferLocation, BufferOp, Completion, Cut, DeviceId, DeviceInfo, Engine, EngineError,
-    IssuedStep, Kernel, Nanos, Op, Program, RunId, Span, SplitEngine, Step, StreamId, StreamSpec,
+    IssuedStep, Kernel, Op, Program, RunId, Span, SplitEngine, Step, StreamId, StreamSpec,
 };
 use lang::{Message, tr};
 use life::Size;
@@ -111,29 +111,10 @@ impl Ran {
         self.wall_ms += later.wall_ms;
     }
 
-    fn span(&self, step: usize) -> Option<&Span> {
-        self.spans.iter().find(|span| span.step as usize == step)
-    }
-
     /// The length of this step in milliseconds; 0 if it was not timed.
     pub fn step_ms(&self, step: usize) -> f64 {
-        self.span(step).map_or(0.0, |span| span.length().as_ms())
-    }
-
-    /// From the first step's start to this one's end, in milliseconds; 0 if it was not timed.
-    pub(crate) fn end_ms(&self, step: usize) -> f64 {
-        self.until(self.span(step).map(|span| span.end))
-    }
-
-    /// From the first step's start to the last one's end, in milliseconds; 0 if none was timed.
-    pub(crate) fn device_ms(&self) -> f64 {
-        self.until(self.spans.iter().map(|span| span.end).max())
-    }
-
-    fn until(&self, end: Option<Nanos>) -> f64 {
-        let start = self.spans.iter().map(|span| span.start).min();
-        let both = start.zip(end);
-        both.map_or(0.0, |(start, end)| Nanos(end.0 - start.0).as_ms())
+        let span = self.spans.iter().find(|span| span.step as usize == step);
+        span.map_or(0.0, |span| span.length().as_ms())
     }
 }
 

@@ -218,8 +218,8 @@ fn measure(
     Ok(outcome)
 }
 
-/// Times rounds of a part anew, for a second or two, until one takes about as long as was measured: a
-/// round that something held up would contradict the figures beside it.
+/// Times rounds of a part anew, for a second or two, until one takes about as long as was measured: one that
+/// something held up would contradict the figures beside it.
 fn show_typical_round(
     experiment: &mut dyn Experiment,
     of: &Part,
@@ -228,10 +228,7 @@ fn show_typical_round(
     const CLOSE: f64 = 1.02;
     const TRIES: usize = 30;
     const TIME: Duration = Duration::from_secs(2);
-    let Some(wanted) = of.whole_ms(part) else {
-        return Ok(());
-    };
-    let distance = |part: &PartOutcome| part.drawn_ms().map(|drawn| (drawn / wanted).ln().abs());
+    let distance = |part: &PartOutcome| of.stretch(part).map(|it| it.ln().abs());
     let began = Instant::now();
     for _ in 0..TRIES {
         let shown = distance(part);

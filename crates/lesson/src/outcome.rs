@@ -5,11 +5,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::bench::{Bench, Result};
-use crate::file::{Compare, Lesson, Missing, Part, TimeOf};
+use crate::file::{Compare, Lesson, Missing, Part, Scene, TimeOf};
 use crate::speedup::Speedup;
 use engine::{Nanos, Span};
+use lang::numbers::{quantity, time_us};
 use lang::{mark, tr};
-use session::trace::{StepKind, TimedRound, drawn_in_words};
+use session::trace::{StepKind, TimedRound};
 use session::{Finding, Source, finding_in_words, load_in_words, median, recorded_in_words};
 
 /// The result of a lesson.
@@ -104,7 +105,7 @@ impl MeasuredValue {
     }
 
     /// The number with about three significant digits.
-    pub fn digits(&self) -> String {
+    fn digits(&self) -> String {
         let digits = match self.value.abs() {
             v if v >= 100.0 || v == v.trunc() => 0,
             v if v >= 10.0 => 1,
@@ -117,6 +118,7 @@ impl MeasuredValue {
     pub fn in_words(&self) -> String {
         match self.unit {
             "" | "1/s" => self.digits(),
+            unit @ ("µs" | "ms" | "s") => quantity(self.value, unit),
             unit => format!("{} {unit}", self.digits()),
         }
     }
@@ -150,7 +152,7 @@ impl OpFigures {
 
     /// What was measured: `83 µs · 50.5 GB/s · returns after 3 µs, done after 90 µs`.
     pub fn in_words(&self) -> String {
-        let time = |ms: f64| lang::numbers::time_us(1e3 * ms);
+        let time = |ms: f64| time_us(1e3 * ms);
         let mut said = vec![time(self.length_ms)];
         let rate = self.bytes as f64 / self.length_ms.max(1e-6) / 1e6;
         if rate >= 0.1 {
@@ -168,7 +170,8 @@ impl OpFigures {
 }
 
 impl PartOutcome {
-    /// What was measured of the ops of its timed round, in the order of the first of each name.
+    /// What was measured of the ops of its timed round: of each if a name has no more than two, which may do
+    /// different work, else of all of that name.
     pub fn ops(&self) -> Vec<OpFigures> {
         let Some(round) = &self.trace else {
             return Vec::new();
@@ -182,23 +185,29 @@ impl PartOutcome {
                 StepKind::Event | StepKind::Wait => "",
             }
         };
-        let mut labels: Vec<&str> = Vec::new();
-        for step in 0..round.steps.len() {
-            if !label(step).is_empty() && !labels.contains(&label(step)) {
-                labels.push(label(step));
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for step in (0..round.steps.len()).filter(|step| !label(*step).is_empty()) {
+            let mut known = groups.iter_mut();
+            match known.find(|it| label(it[0]) == label(step)) {
+                Some(group) => group.push(step),
+                None => groups.push(vec![step]),
             }
         }
-        let figures = labels.into_iter().filter_map(|name| {
-            let spans = round.spans.iter().filter(|span| {
-                let step = span.step as usize;
-                step < round.steps.len() && label(step) == name
-            });
+        let each = |group: Vec<usize>| match group[..] {
+            [first, second] => vec![vec![first], vec![second]],
+            _ => vec![group],
+        };
+        let mut groups: Vec<_> = groups.into_iter().flat_map(each).collect();
+        groups.sort();
+        let figures = groups.into_iter().filter_map(|steps| {
+            let spans = round.spans.iter();
+            let spans = spans.filter(|span| steps.binary_search(&(span.step as usize)).is_ok());
             let spans: Vec<&Span> = spans.collect();
             let call = |span: &&Span| round.host.iter().find(|call| call.step == span.step);
             let calls = || spans.iter().filter_map(|span| Some((*span, call(span)?)));
             let ms = |from: Nanos, to: Nanos| Nanos(to.0 - from.0).as_ms();
             Some(OpFigures {
-                label: name,
+                label: label(steps[0]),
                 count: spans.len(),
                 length_ms: median(spans.iter().map(|span| span.length().as_ms()))?,
                 call_ms: median(calls().map(|(_, call)| call.length().as_ms())),
@@ -207,11 +216,6 @@ impl PartOutcome {
             })
         });
         figures.collect()
-    }
-
-    /// How long the round lasts that is drawn, in milliseconds; `None` if there is none.
-    pub(crate) fn drawn_ms(&self) -> Option<f64> {
-        Some(self.trace.as_ref()?.length()?.as_ms())
     }
 
     /// The time of this label in milliseconds: a figure, or that of an op.
@@ -413,20 +417,46 @@ pub(crate) trait Experiment {
     }
 }
 
+impl TimeOf {
+    /// This time of a round, in milliseconds.
+    pub(crate) fn in_round(self, round: &TimedRound) -> Option<f64> {
+        let spans = || round.spans.iter();
+        let end = match self {
+            TimeOf::Wall => return Some(round.length()?.as_ms()),
+            TimeOf::Launch => return Some(round.median_launch()?.as_ms()),
+            TimeOf::Device => spans().map(|span| span.end).max()?,
+            TimeOf::Last => spans().max_by_key(|span| span.step)?.end,
+        };
+        let start = spans().map(|span| span.start).min()?;
+        Some(Nanos(end.0 - start.0).as_ms())
+    }
+}
+
 impl Part {
-    /// How long all of it took that is drawn, in milliseconds; `None` where another time is compared.
-    pub(crate) fn whole_ms(&self, measured: &PartOutcome) -> Option<f64> {
-        let time = measured.time_ms.filter(|_| self.time == TimeOf::Wall);
-        time.map(|time| time * self.divide)
+    /// How much longer than measured the round is that is drawn: 2 is twice as long.
+    pub(crate) fn stretch(&self, measured: &PartOutcome) -> Option<f64> {
+        let drawn = self.time.in_round(measured.trace.as_ref()?)?;
+        Some(drawn / (measured.time_ms? * self.divide))
     }
 
-    /// How the round that is drawn differs from what was measured: it is several, or lasts longer or shorter.
-    pub fn drawn_in_words(&self, measured: &PartOutcome) -> Vec<String> {
-        let drawn = measured.trace.as_ref().zip(self.whole_ms(measured));
-        let count = drawn.filter(|_| self.divide > 1.0);
-        let count = count.map(|_| tr!("{count} in a row are drawn", count = self.divide));
-        let drawn = drawn.and_then(|(round, ms)| drawn_in_words(&[(round, 1e3 * ms)]));
-        count.into_iter().chain(drawn).collect()
+    /// The note, and how the round whose ops have figures differs from what was measured: it is several, or
+    /// takes longer or less.
+    pub fn remarks(&self, measured: &PartOutcome) -> String {
+        let mut said = Vec::from_iter(measured.note.as_deref().map(lang::shown));
+        let drawn = measured.trace.as_ref().and_then(TimedRound::length);
+        if let Some(length) = drawn.filter(|_| self.time == TimeOf::Wall) {
+            if self.divide > 1.0 {
+                let count = self.divide;
+                said.push(tr!("ops and drawing are of {count} in a row"));
+            }
+            if !matches!(self.stretch(measured), Some(0.95..=1.05)) {
+                said.push(tr!(
+                    "with each op timed: {time} from the first call to the end of the last op",
+                    time = time_us(length.as_us())
+                ));
+            }
+        }
+        said.join(" · ")
     }
 }
 
@@ -590,18 +620,22 @@ impl Outcome {
         }
     }
 
-    /// Whether the rounds of a comparison say what was found of it: the longer one is the slower part's.
-    /// Timing each op takes time, and what the host does between ops is not drawn.
-    pub fn rounds_agree(&self, lesson: &Lesson, comparison: usize) -> bool {
-        let compare = &lesson.compared[comparison];
-        let drawn = [compare.slow, compare.fast].map(|part| {
-            lesson.parts[part].whole_ms(&self.parts[part])?;
-            self.parts[part].drawn_ms()
-        });
-        let factor = self.factors.iter().find(|it| it.label == compare.label);
-        match (factor.map(|it| it.finding), drawn) {
-            (Some(finding @ Finding::Difference { .. }), [Some(slow), Some(fast)]) => {
-                (slow > fast) == finding.is_faster()
+    /// Whether the rounds of a scene show what was measured: none takes twice as long, and the longer one is
+    /// the slower part's. Timing each op takes time, and what the host does between ops is not drawn.
+    pub fn draws(&self, lesson: &Lesson, scene: &Scene) -> bool {
+        let drawn = |part: usize| {
+            let (of, part) = (&lesson.parts[part], &self.parts[part]);
+            Some((of.time.in_round(part.trace.as_ref()?)?, of.stretch(part)?))
+        };
+        let mut all = scene.parts.iter().filter_map(|&part| drawn(part));
+        if all.any(|(_, stretch)| stretch > 2.0) {
+            return false;
+        }
+        let factor = scene.comparison.and_then(|at| self.factors.get(at));
+        match (factor.map(|it| it.finding), &scene.parts[..]) {
+            (Some(finding @ Finding::Difference { .. }), &[slow, fast]) => {
+                let both = drawn(slow).zip(drawn(fast));
+                both.is_none_or(|(slow, fast)| (slow.0 > fast.0) == finding.is_faster())
             }
             _ => true,
         }
@@ -624,7 +658,10 @@ impl Outcome {
             // In every window, if it changes with the load.
             finding if finding.is_faster() => lang::text(compare.faster),
             Finding::Difference { .. } => lang::text(compare.slower),
-            Finding::NoDifference { .. } => lang::text(compare.none),
+            Finding::NoDifference { .. }
+            | Finding::NotResolved {
+                at_most: Some(..0.05),
+            } => lang::text(compare.none),
             _ if self.recorded_in_words().is_some() => {
                 tr!("The recording varies too much to say more.")
             }

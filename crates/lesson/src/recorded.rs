@@ -327,13 +327,11 @@ mod tests {
         let mut contradicting = Vec::new();
         for lesson in LESSONS.iter() {
             let outcome = recorded(lesson).unwrap();
-            let all = 0..lesson.compared.len();
-            contradicting.extend(
-                all.filter(|at| !outcome.rounds_agree(lesson, *at))
-                    .map(|at| (lesson.name, at)),
-            );
+            let scenes = lesson.scenes().into_iter();
+            let all = scenes.filter(|it| !outcome.draws(lesson, it));
+            contradicting.extend(all.map(|it| (lesson.name, it)));
         }
-        assert!(contradicting.len() < 4, "{contradicting:?}");
+        assert!(contradicting.len() < 6, "{contradicting:?}");
     }
 
     #[test]

@@ -26,9 +26,6 @@ pub(crate) struct RoundsRun {
     label: Text,
 }
 
-/// Rounds for nothing, and rounds of which the last one is shown.
-const A_FEW: u32 = 4;
-
 impl RoundsRun {
     /// With the lattices of a sweep, if there is one.
     pub(crate) fn new(rounds: &Rounds, label: Text, bench: &Bench) -> Result<RoundsRun> {
@@ -63,7 +60,7 @@ impl RoundsRun {
             stepped: 0,
             label,
         };
-        run.step(A_FEW.min(rounds.in_a_row), None)?; // modules are loaded, graphs prepared
+        run.step(4.min(rounds.in_a_row), None)?; // modules are loaded, graphs prepared
         Ok(run)
     }
 
@@ -93,10 +90,10 @@ impl Experiment for RoundsRun {
     }
 
     fn round(&mut self) -> Result<Option<TimedRound>> {
-        let mut last = None;
-        let mut keep = |round: TimedRound| last = Some(round);
-        self.step(A_FEW.min(self.in_a_row), Some(&mut keep))?;
-        Ok(last)
+        // Alone: the calls of one in a row are made while others run.
+        let mut drawn = None;
+        self.step(1, Some(&mut |round| drawn = Some(round)))?;
+        Ok(drawn)
     }
 
     fn check(&mut self) -> Result<Measured> {

@@ -2,9 +2,7 @@
 
 use std::time::Instant;
 
-use engine::{
-    BufferId, BufferOp, DeviceId, Engine, EventId, Feature, IssuerId, Op, Program, StreamId,
-};
+use engine::{BufferId, DeviceId, Engine, EventId, Feature, IssuerId, Program, StreamId};
 use lang::{mark, tr};
 use life::{Lattice, SplitMix64};
 use script::{Array, HostWork, Numbers, OtherDevice, Recipe, Stage};
@@ -355,18 +353,11 @@ impl ScriptRun {
 impl Experiment for ScriptRun {
     fn sample(&mut self) -> Result<Measured> {
         let (time, divide, label) = self.time;
-        let ran = self.measure(time != TimeOf::Wall)?;
-        let steps = || self.measured_program().steps;
         let ms = match time {
-            TimeOf::Wall => ran.wall_ms,
-            TimeOf::Device => ran.device_ms(),
-            TimeOf::Last => ran.end_ms(steps().len() - 1),
-            TimeOf::Launch => {
-                let steps = steps();
-                let launch =
-                    |(_, op): &(usize, &Op)| matches!(op, Op::Buffers(BufferOp::Launch(_)));
-                let ops = steps.iter().map(|step| &step.op).enumerate();
-                median(ops.filter(launch).map(|(step, _)| ran.step_ms(step))).unwrap_or_default()
+            TimeOf::Wall => self.measure(false)?.wall_ms,
+            time => {
+                let round = self.round()?;
+                round.and_then(|it| time.in_round(&it)).unwrap_or_default()
             }
         };
         Ok(Measured::of_time(label, ms / divide))

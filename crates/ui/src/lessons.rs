@@ -378,11 +378,7 @@ impl OpenLesson {
             return;
         }
         let known: Vec<&PartOutcome> = known.into_iter().flatten().collect();
-        let agrees = |at| {
-            self.over()
-                .is_none_or(|it| it.rounds_agree(self.lesson, at))
-        };
-        let is_drawn = scene.comparison.is_none_or(agrees);
+        let is_drawn = self.over().is_none_or(|it| it.draws(self.lesson, scene));
         let of = scene.parts.iter().map(|&part| &self.lesson.parts[part]);
         for ((column, part), of) in page.columns.iter_mut().zip(&known).zip(of) {
             let row = |it: &lesson::MeasuredValue| (it.name(), it.in_words());
@@ -391,16 +387,14 @@ impl OpenLesson {
             column
                 .figures
                 .extend(ops.iter().map(|it| (it.name(), it.in_words())));
-            let note = part.note.as_deref().map(lang::shown);
-            let drawn = of.drawn_in_words(part).into_iter().filter(|_| is_drawn);
-            column.note = Vec::from_iter(note.into_iter().chain(drawn)).join(" · ");
+            column.note = of.remarks(part);
         }
         if is_drawn {
             let rounds = known.iter().filter_map(|part| part.trace.clone());
             page.rounds = Chart::on_one_axis(rounds.map(Arc::new).collect());
         } else {
             let why = tr!(
-                "the rounds are not drawn: on the device, with each op timed, the other one takes longer"
+                "the rounds are not drawn: timing each op, as for the figures of ops, changes them too much"
             );
             page.note = [&*page.note, why].join(" · ");
         }
