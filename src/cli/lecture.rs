@@ -19,9 +19,9 @@ use super::text::{self, BadArguments, print, read_text};
 use super::{config, window};
 use experiment::Plan;
 use lang::{Language, Message, tr};
-use lesson::{Bench, LESSONS};
+use lesson::{Bench, Lesson};
 use life::{Size, check_writable};
-use session::trace::{RecordedGroup, RecordedSetting, Recording, RoundWork};
+use session::trace::Recording;
 use session::{DeviceChoice, Finding, Pace, Setup, finding_in_words, recorded_in_words};
 use ui::{Lecture, LectureOptions, LecturePanel, LectureStep, Notes};
 
@@ -87,17 +87,7 @@ fn start(arguments: &LectureArguments) -> Result<()> {
     for path in arguments.notes.iter().chain(&arguments.report) {
         check_writable(path)?;
     }
-    let (mut lecture, mut first) = read(&arguments.lecture, arguments)?;
-    let is_free = first.common.device == DeviceChoice::Auto
-        && lecture.steps.iter().all(|it| recorded(it).is_some());
-    if is_free && Bench::open(DeviceChoice::Auto)?.is_cpu() {
-        let mut arguments = arguments.clone();
-        arguments.common.device = DeviceChoice::Recorded;
-        (lecture, first) = read(&arguments.lecture, &arguments)?;
-        text::say(tr!(
-            "no GPU computes here: the lecture shows what was recorded on one; --device cpu measures on this CPU"
-        ));
-    }
+    let (lecture, first) = read(&arguments.lecture, arguments)?;
     let lecture = LectureOptions {
         lecture,
         notes: match &arguments.notes {
@@ -109,19 +99,10 @@ fn start(arguments: &LectureArguments) -> Result<()> {
     window::main(&first.common, &first.window, Some(lecture), for_a_list())
 }
 
-/// The recorded rounds of a step, and those that were timed in turn with them.
-fn recorded(step: &LectureStep) -> Option<(&'static RecordedGroup, &'static RecordedSetting)> {
-    let (kernel, switches) = step.measured();
-    let setup = &step.setup;
-    let work = RoundWork::of(setup, setup.instances, setup.generations_per_round);
-    let group = Recording::shipped().group(&work)?;
-    Some((group, group.find(kernel, switches)?))
-}
-
 /// What was recorded of the change from one step to the next.
 fn compare_recorded(before: &LectureStep, after: &LectureStep) -> Option<Finding> {
-    let (group, before) = recorded(before)?;
-    Some(group.compare(before, recorded(after)?.1)?.1)
+    let (group, before) = before.recorded()?;
+    Some(group.compare(before, after.recorded()?.1)?.1)
 }
 
 /// What a step's change does to a round here.
@@ -152,8 +133,7 @@ fn rehearse(path: &Path, device: DeviceChoice) -> Result<()> {
             let found = found.map_or(tr!("not resolved").into(), finding_in_words);
             print(&format!("{name}: {found}"))?;
         }
-        if let Some(index) = step.lesson {
-            let lesson = &LESSONS[index];
+        if let Some(lesson) = step.lesson {
             let outcome = lesson::run(lesson, device, None, &mut |_| ControlFlow::Continue(()));
             let outcome = outcome.map_err(super::lesson::unwrapped)?;
             let found = outcome.shown().findings_in_words();
@@ -227,7 +207,8 @@ fn read(path: &Path, typed: &LectureArguments) -> Result<(Lecture, LectureArgume
         Some((_, text)) => (*text).to_owned(),
         None => read_text(path)?,
     };
-    parse(&text, typed).map_err(|(span, why)| {
+    let folder = path.parent().unwrap_or(path);
+    parse(&text, folder, typed).map_err(|(span, why)| {
         let before = &text[..text.floor_char_boundary(span.start)];
         let line = 1 + before.matches('\n').count();
         let column = 1 + before.chars().rev().take_while(|it| *it != '\n').count();
@@ -236,8 +217,12 @@ fn read(path: &Path, typed: &LectureArguments) -> Result<(Lecture, LectureArgume
     })
 }
 
-/// The lecture in a text, and the options of its first step.
-fn parse(text: &str, typed: &LectureArguments) -> Result<(Lecture, LectureArguments), Located> {
+/// The lecture in a text, whose lessons' files are in a folder, and the options of its first step.
+fn parse(
+    text: &str,
+    folder: &Path,
+    typed: &LectureArguments,
+) -> Result<(Lecture, LectureArguments), Located> {
     let file: File = toml::from_str(text).map_err(|error| {
         let span = error.span();
         (span.unwrap_or(0..0), error.message().to_owned())
@@ -286,10 +271,11 @@ fn parse(text: &str, typed: &LectureArguments) -> Result<(Lecture, LectureArgume
         let factors = step.faster.as_ref().or(step.slower.as_ref());
         asked.push(factors.map(Spanned::span));
         let choices = choices(&step)?;
+        let lesson = step.lesson.as_ref().map(|it| lesson_of(it, folder));
         steps.push(LectureStep {
             setup,
             size_on_cpu,
-            lesson: step.lesson.as_ref().map(lesson_of).transpose()?,
+            lesson: lesson.transpose()?,
             shows: step.show,
             text: step.text.as_ref().map(Text::message),
             question: step.question.as_ref().map(Text::message),
@@ -351,15 +337,13 @@ fn setup(arguments: &LectureArguments) -> Result<Setup> {
     })
 }
 
-fn lesson_of(name: &Spanned<String>) -> Result<usize, Located> {
-    let index = LESSONS.iter().position(|it| it.name == name.get_ref());
-    index.ok_or_else(|| {
-        let why = tr!(
-            "there is no lesson '{name}'; 'lifestreams lesson' lists them",
-            name = name.get_ref()
-        );
-        (name.span(), why)
-    })
+/// The shipped lesson of this name, or else that of a file, from a lecture's folder.
+fn lesson_of(name: &Spanned<String>, folder: &Path) -> Result<&'static Lesson, Located> {
+    if let Some(shipped) = lesson::find(name.get_ref()) {
+        return Ok(shipped);
+    }
+    let of_file = super::lesson::find(&folder.join(name.get_ref()));
+    of_file.map_err(|why| (name.span(), text::in_words(&why)))
 }
 
 /// What the class may say of the next step's change: factors above 1 are faster.
@@ -387,6 +371,7 @@ fn choices(step: &Step) -> Result<Vec<f64>, Located> {
 mod tests {
     use super::*;
     use engine::kernels::KERNELS;
+    use session::trace::{RecordedSetting, RoundWork};
     use session::{RecordedStatus, Setting, Status, Switch};
     use ui::RecordedTexts;
 
@@ -401,7 +386,7 @@ mod tests {
         let [few, many] = [50, 400].map(|steps| {
             let before = platform::usage().cpu;
             let text = format!("title = 'Long'\n{}", step.repeat(steps));
-            let read = parse(&text, &options).expect("a lecture").0;
+            let read = parse(&text, Path::new(""), &options).expect("a lecture").0;
             assert_eq!(read.steps.len(), steps);
             platform::usage().cpu - before
         });
@@ -414,12 +399,9 @@ mod tests {
         for (name, _) in SHIPPED {
             let steps = shipped(name, DeviceChoice::Recorded).steps;
             for (at, step) in steps.iter().enumerate() {
-                let lesson = step.lesson.map(|index| &LESSONS[index]);
-                assert!(
-                    lesson.is_none_or(|it| lesson::recorded(it).is_some()),
-                    "{name}: {at}"
-                );
-                assert!(recorded(step).is_some(), "{name}: {at}");
+                let is_recorded = |it| lesson::recorded(it).is_some();
+                assert!(step.lesson.is_none_or(is_recorded), "{name}: {at}");
+                assert!(step.recorded().is_some(), "{name}: {at}");
                 if at > 0 && step.is_one_change_from(&steps[at - 1]) {
                     let finding = compare_recorded(&steps[at - 1], step).unwrap();
                     let is_known = if steps[at - 1].question.is_some() {

@@ -13,7 +13,7 @@ use super::text::{
 };
 use lang::tr;
 use lesson::Speedup;
-use lesson::{Group, LESSONS, Lesson, LessonError, Outcome};
+use lesson::{Group, LESSONS, Lesson, LessonError, LessonImage, Outcome};
 use session::finding_in_words;
 use window::picture_file::{Image, write_png};
 
@@ -58,11 +58,10 @@ pub(super) fn main(arguments: &LessonArguments) -> Result<()> {
     };
     let mut outcomes = Vec::new();
     for lesson in lessons {
-        let outcome = run(lesson, arguments)?;
-        if let Some(path) = &arguments.picture {
-            save(&outcome, path, all)?;
-        }
-        outcomes.push(outcome);
+        outcomes.push(run(lesson, arguments)?);
+    }
+    if let Some(path) = &arguments.picture {
+        save(outcomes.iter().flat_map(|it| &it.pictures), path)?;
     }
     if arguments.json {
         match (all, &outcomes[..]) {
@@ -84,7 +83,7 @@ pub(super) fn main(arguments: &LessonArguments) -> Result<()> {
 }
 
 /// The shipped lesson of this name, or else that of a file.
-fn find(path: &Path) -> Result<&'static Lesson> {
+pub(super) fn find(path: &Path) -> Result<&'static Lesson> {
     let name = path.to_string_lossy();
     if let Some(lesson) = lesson::find(&name) {
         return Ok(lesson);
@@ -112,7 +111,7 @@ fn in_json(outcome: &Outcome) -> Result<Value> {
         let json = &mut json["parts"][part];
         json["ops"] = serde_json::to_value(of.ops())?;
         if let Some(fields) = json.as_object_mut() {
-            fields.retain(|name, _| name != "interval_ms" && name != "trace");
+            fields.remove("trace");
         }
     }
     Ok(json)
@@ -181,10 +180,6 @@ fn run(lesson: &'static Lesson, arguments: &LessonArguments) -> Result<Outcome> 
         lines.push(format!("{}  {}", lang::align_right(verdict, 8), check.what));
     }
     lines.extend(outcome.missing.iter().map(|it| format!("\n{it}")));
-    if outcome.is_unrecorded {
-        let sentence = lang::sentence_case(tr!("nothing was recorded of this lesson on a GPU"));
-        lines.push(format!("\n{sentence}"));
-    }
     if !is_recorded {
         lines.push(format!("\n{}", outcome.closing));
         lines.push(tr!("On {} ({}).", outcome.device, outcome.engine) + "\n");
@@ -239,20 +234,18 @@ fn curve_lines(speedup: &Speedup) -> Vec<String> {
     head.into_iter().chain(rows).collect()
 }
 
-/// Writes a lesson's pictures: the first under the name given, the others with a number behind it;
-/// where all lessons are run, with the lesson's name behind it too.
-fn save(outcome: &Outcome, path: &Path, all: bool) -> Result<()> {
-    if outcome.pictures.is_empty() && !all {
-        say(&tr!("{} has no picture", outcome.lesson));
+/// Writes pictures: the first under the name given, the others with a number behind it.
+fn save<'a>(pictures: impl Iterator<Item = &'a LessonImage>, path: &Path) -> Result<()> {
+    let mut pictures = pictures.enumerate().peekable();
+    if pictures.peek().is_none() {
+        say(tr!("no picture was made"));
     }
-    for (i, picture) in outcome.pictures.iter().enumerate() {
-        let mut behind = String::new();
-        if all {
-            behind += &format!("-{}", outcome.lesson);
-        }
-        if i > 0 {
-            behind += &format!("-{}", i + 1);
-        }
+    for (i, picture) in pictures {
+        let behind = if i > 0 {
+            format!("-{}", i + 1)
+        } else {
+            String::new()
+        };
         let image = Image {
             width: picture.width,
             height: picture.height,

@@ -14,7 +14,7 @@ use super::text::print_text;
 use engine::kernels::{self, KERNELS};
 use engine::{HostMemory, Kernel};
 use lang::Language;
-use lesson::{Exercise, LESSONS};
+use lesson::{Exercise, LESSONS, Lesson};
 use life::{RuleAndTorus, SaveError, Size};
 use session::{
     DeviceChoice, Order, Pace, Setup, Split, StopWhenStill, Streams, Switches, TimeSettings,
@@ -482,8 +482,8 @@ pub(super) struct SnapshotArguments {
     #[arg(long, value_name = "WHAT", value_enum, value_delimiter = ',')]
     pub show: Vec<Shown>,
     /// Show the result of this lesson beside the panels
-    #[arg(long, value_name = "NAME", value_parser = lesson_index())]
-    pub lesson: Option<usize>,
+    #[arg(long, value_name = "NAME", value_parser = shipped_lesson())]
+    pub lesson: Option<&'static Lesson>,
     /// Zoom factor; 1 shows whole lattices [default: that of a new window]
     #[arg(long, value_name = "X", value_parser = number(f64::MIN_POSITIVE, f64::MAX, "take a number above 0, such as 4"))]
     pub zoom: Option<f64>,
@@ -736,10 +736,10 @@ fn png() -> impl TypedValueParser<Value = PathBuf> {
     })
 }
 
-/// The place of a lesson in their list, by its name.
-fn lesson_index() -> impl TypedValueParser<Value = usize> {
+/// A lesson that comes with the program, by its name.
+fn shipped_lesson() -> impl TypedValueParser<Value = &'static Lesson> {
     let names = PossibleValuesParser::new(LESSONS.iter().map(|lesson| lesson.name));
-    names.map(|name| LESSONS.iter().position(|it| it.name == name).unwrap_or(0))
+    names.map(|name| lesson::find(&name).expect("it is one of the names"))
 }
 
 /// A number within these bounds, which the sentence names.

@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 
 use super::options::{Shown, SnapshotArguments};
 use super::text::{refuse, say};
+use lesson::Lesson;
 use session::{
     AbComparison, DeviceChoice, Session, SessionAction, Setup, Source, Status, timestamps_of_own,
 };
@@ -46,8 +47,8 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
     )?;
     let session = Session::start(setup, || {})?;
     session.status().notice.iter().for_each(|it| say(it));
-    if let Some(index) = arguments.lesson {
-        let page = measure_lesson(&session, index);
+    if let Some(lesson) = arguments.lesson {
+        let page = measure_lesson(&session, lesson);
         let lessons = &mut renderer.app.lessons;
         page.into_iter().for_each(|page| lessons.show_page(page));
     }
@@ -185,9 +186,9 @@ fn no_block_timestamps(setup: &Setup) -> Option<&'static str> {
 }
 
 /// The last step of a lesson, once all of it has been measured.
-fn measure_lesson(session: &Session, index: usize) -> Option<Box<LessonPage>> {
+fn measure_lesson(session: &Session, lesson: &'static Lesson) -> Option<Box<LessonPage>> {
     let mut lessons = Lessons::new(Arc::new(|| {}));
-    lessons.open(session, index);
+    lessons.open(session, lesson);
     loop {
         lessons.turn_page(session, true);
         lessons.update();

@@ -183,7 +183,8 @@ fn a_lecture_is_checked_and_what_is_wrong_in_it_is_said_with_line_and_column() {
         ("set = { pace = 59 }", "3:16: take a pace that the keys"),
         ("set = { kernel = \"bits\", transfer = \"i32\" }", "3:18: kernel 'bits' has no i32 cells to copy"),
         ("text = { en = \"?\" }", "3:8: take a text, or one for each language"),
-        ("lesson = \"graps\"", "3:10: there is no lesson 'graps'"),
+        ("lesson = \"graps\"", "3:10: there is no lesson or file 'graps'; did you mean graphs?"),
+        ("lesson = \"own.toml\"", "3:10: own.toml:1:1: unknown field `step`"),
         ("faster = [1, 2]", "3:10: choices need a question"),
         (&format!("{asked}faster = [2]"), "4:10: take 2 to 9 factors"),
         (&format!("{asked}faster = [1, 2]\nslower = [1, 2]"), "5:10: give either"),
@@ -212,10 +213,13 @@ fn a_rehearsal_says_what_is_found_of_every_change_and_lesson() {
         "text = \"Four",
         "set = { instances = 2, size = 64 }\ntext = \"Four",
     );
-    fs::write(folder.path().join("own.toml"), small).unwrap();
-    let rehearse = "$ lifestreams lecture rehearse own.toml --device cpu | tee found | wc -l";
+    let of_file = small.replace("barrier", "mine.toml");
+    fs::create_dir(folder.path().join("talk")).unwrap();
+    fs::write(folder.path().join("talk/own.toml"), of_file).unwrap();
+    let rehearse = "$ lifestreams lecture rehearse talk/own.toml --device cpu | tee found | wc -l";
     #[rustfmt::skip]
     hold(folder.path(), &[AT_ONCE], &[
+        ("lesson new talk/mine.toml --from barrier", 0, "talk/mine.toml: a copy"),
         (rehearse, 0, "2\n"),
         ("$ cat found", 0, "Step 2 of 3:  | \nStep 3 of 3, barrier: "),
     ]);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::file::Rounds;
 use engine::{
     BufferId, BufferLocation, BufferOp, Completion, Cut, DeviceId, DeviceInfo, Engine, EngineError,
-    IssuedStep, Kernel, Op, Program, RunId, Span, SplitEngine, Step, StreamId, StreamSpec,
+    IssuedStep, Kernel, Nanos, Op, Program, RunId, Span, SplitEngine, Step, StreamId,
 };
 use lang::{Message, tr};
 use life::Size;
@@ -156,11 +156,6 @@ impl Bench {
         self.engine_name == "cpu"
     }
 
-    /// The first of the two on a GPU, the second on the CPU: how often something is repeated.
-    pub fn pick<T>(&self, on_gpu: T, on_cpu: T) -> T {
-        if self.is_cpu() { on_cpu } else { on_gpu }
-    }
-
     /// The engine.
     pub fn engine(&mut self) -> Result<&mut dyn Engine> {
         if self.engine.is_none() {
@@ -185,16 +180,6 @@ impl Bench {
         let split = SplitEngine::new(engine, cut).map_err(|(_, error)| error)?;
         self.engine = Some(Box::new(split));
         Ok(())
-    }
-
-    /// A stream that waits for no other.
-    pub fn stream(&mut self) -> Result<StreamId> {
-        Ok(self.engine()?.create_stream(DEVICE, StreamSpec::PLAIN)?)
-    }
-
-    /// A buffer on the device.
-    pub fn device_buffer(&mut self, bytes: usize) -> Result<BufferId> {
-        self.buffer_in(DEVICE, bytes, BufferLocation::Device)
     }
 
     /// A buffer of a context.
@@ -293,17 +278,21 @@ impl Bench {
                 ..facts
             }
         };
-        let numbered = |spans: Vec<Span>| {
+        let steps: Vec<StepFacts> = steps.into_iter().map(facts).collect();
+        let skew = clock_skew(&steps, &ran);
+        let numbered = |spans: Vec<Span>, skew: i64| {
             let spans = spans.into_iter().map(|span| Span {
                 stream: number(span.stream),
+                start: Nanos(span.start.0 + skew),
+                end: Nanos(span.end.0 + skew),
                 ..span
             });
             spans.collect()
         };
         TimedRound {
-            steps: steps.into_iter().map(facts).collect(),
-            spans: numbered(ran.spans),
-            host: numbered(ran.host),
+            steps: steps.into(),
+            spans: numbered(ran.spans, skew),
+            host: numbered(ran.host, 0),
             block_timestamps: Vec::new(),
             replayed: false,
             // A lesson's streams are numbered.
@@ -314,6 +303,28 @@ impl Bench {
     fn is_on_host(&self, buffer: BufferId) -> bool {
         matches!(self.places.get(&buffer), Some(BufferLocation::Host(_)))
     }
+}
+
+/// By how much the device's clock is at least behind the host's, or before it, in nanoseconds; they agree to some
+/// 10 µs. No op begins before its call, nor ends after one that waits for its stream.
+fn clock_skew(steps: &[StepFacts], ran: &Ran) -> i64 {
+    let calls = || ran.host.iter();
+    let begun = ran.spans.iter().filter_map(|span| {
+        let call = calls().find(|call| call.step == span.step)?;
+        Some(call.start.0 - span.start.0)
+    });
+    let kind = |call: &Span| steps.get(call.step as usize).map(|facts| facts.kind);
+    let waits = calls().filter(|call| kind(call) == Some(StepKind::Wait));
+    let awaited = waits.flat_map(|wait| {
+        let before = ran
+            .spans
+            .iter()
+            .filter(move |it| it.stream == wait.stream && it.step < wait.step);
+        before.map(move |span| wait.end.0 - span.end.0)
+    });
+    let (least, most) = (begun.max(), awaited.min());
+    0.min(most.unwrap_or_default())
+        .max(least.unwrap_or_default())
 }
 
 /// Milliseconds since then.

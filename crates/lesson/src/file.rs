@@ -9,6 +9,7 @@ use script::{Dynamic, Place, Recipe, ScriptError};
 use serde::{Deserialize, Deserializer};
 use session::Switches;
 use toml::Spanned;
+use toml::de::DeTable;
 
 /// A text as it is in English, which is also the key of its translation.
 pub type Text = &'static str;
@@ -224,13 +225,6 @@ pub struct Missing {
     /// What a GPU would show: the conclusion on the CPU engine.
     #[serde(deserialize_with = "text")]
     pub on_gpu: Text,
-    /// Where the CPU engine does the same in all parts: what is concluded from a difference between them;
-    /// else empty, and times on the CPU engine are not compared.
-    #[serde(default, deserialize_with = "text")]
-    pub on_cpu_differs: Text,
-    /// What is concluded from none.
-    #[serde(default, deserialize_with = "text")]
-    pub on_cpu_same: Text,
 }
 
 impl Missing {
@@ -445,53 +439,77 @@ impl Lesson {
 
     /// Finds what the types of the file do not say.
     pub(crate) fn check(&self, file: &str) -> Result<(), ScriptError> {
-        let fault = |message| Err(ScriptError::new(message, None));
+        let fault = |key, nth, message| Err(ScriptError::new(message, place_of(file, key, nth)));
         let choices = self.factors.len() + self.choices.len();
         if self.factors.is_empty() == self.choices.is_empty() || !(2..=9).contains(&choices) {
-            return fault(message!(
-                "A lesson has either 2 to 9 factors or 2 to 9 choices."
-            ));
+            let message = message!("A lesson has either 2 to 9 factors or 2 to 9 choices.");
+            let is_of_factors = self.choices.is_empty();
+            return fault(if is_of_factors { "factors" } else { "choice" }, 0, message);
         }
         if !self.factors.is_sorted() {
-            return fault(message!("Factors are in ascending order."));
+            return fault("factors", 0, message!("Factors are in ascending order."));
         }
         if !self.factors.is_empty() && self.asked >= self.compared.len() {
-            return fault(message!(
+            let message = message!(
                 "There is no [[compare]] number {asked}, counted from 0, which the factors are about.",
                 asked = self.asked
-            ));
+            );
+            let is_given = self.asked > 0;
+            return fault(if is_given { "asked" } else { "factors" }, 0, message);
         }
-        let compared = self.compared.iter().flat_map(|it| [it.slow, it.fast]);
-        let mut all = compared.chain(self.answer.iter().map(|it| it.part));
-        if let Some(part) = all.find(|part| *part >= self.parts.len()) {
-            return fault(message!(
-                "There is no [[part]] number {part}, counted from 0."
-            ));
+        let compared = self.compared.iter().enumerate();
+        let compared =
+            compared.flat_map(|(nth, it)| [it.slow, it.fast].map(|it| ("compare", nth, it)));
+        let answer = self.answer.iter().map(|it| ("answer", 0, it.part));
+        for (key, nth, part) in compared.chain(answer) {
+            if part >= self.parts.len() {
+                let message = message!("There is no [[part]] number {part}, counted from 0.");
+                return fault(key, nth, message);
+            }
         }
-        if self.compared.iter().any(|it| it.slow == it.fast) {
-            return fault(message!("A part is compared with another one."));
+        if let Some(nth) = self.compared.iter().position(|it| it.slow == it.fast) {
+            return fault(
+                "compare",
+                nth,
+                message!("A part is compared with another one."),
+            );
         }
-        if self.parts.iter().any(|it| it.divide <= 0.0) {
-            return fault(message!("A time is divided by a number above 0."));
-        }
-        for part in &self.parts {
+        for (nth, part) in self.parts.iter().enumerate() {
+            if part.divide <= 0.0 {
+                return fault(
+                    "part",
+                    nth,
+                    message!("A time is divided by a number above 0."),
+                );
+            }
             if part.script.is_some() == part.rounds.is_some() {
-                return fault(message!(
-                    "The part '{part}' has either a script or rounds.",
-                    part = part.title
-                ));
+                let message = message!("A part has either a script or rounds.");
+                return fault("part", nth, message);
             }
             let Some(script) = &part.script else { continue };
             part.recipe(true, 1, 1.0).map_err(|mut error| {
-                if let Some(place) = &mut error.place {
-                    // The text begins in the line after the quotation marks.
-                    place.line += Place::behind(&file[..script.span().start]).line;
+                // The text begins in the line after the quotation marks.
+                let mut place = Place::behind(&file[..script.span().start]);
+                if let Some(within) = error.place {
+                    place = Place {
+                        line: place.line + within.line,
+                        ..within
+                    };
                 }
+                error.place = Some(place);
                 error
             })?;
         }
         Ok(())
     }
+}
+
+/// Where an entry of a lesson's file is, such as the second `[[compare]]`; `None` if it is not there.
+fn place_of(file: &str, key: &str, nth: usize) -> Option<Place> {
+    let file_read = DeTable::parse(file).ok()?;
+    let entry = file_read.get_ref().get(key)?;
+    let entry = entry.get_ref().get(nth).unwrap_or(entry);
+    Some(Place::behind(&file[..entry.span().start]))
 }
 
 impl Part {
@@ -560,12 +578,12 @@ mod tests {
             (
                 "slow = 0",
                 "slow = 1",
-                "A part is compared with another one.",
+                "64:1: A part is compared with another one.",
             ),
             (
                 "code = ",
                 "divide = 0\ncode = ",
-                "A time is divided by a number above 0.",
+                "18:1: A time is divided by a number above 0.",
             ),
             (
                 "check();\n",
@@ -583,13 +601,18 @@ mod tests {
             (
                 "factors = [1.0",
                 "factors = [9.0",
-                "Factors are in ascending order.",
+                "10:12: Factors are in ascending order.",
+            ),
+            (
+                "factors = [",
+                "asked = 3\nfactors = [",
+                "10:9: There is no [[compare]] number 3",
             ),
             ("factors = [", "factor = [", "unknown field `factor`"),
             (
                 "slow = 0",
                 "slow = 2",
-                "There is no [[part]] number 2, counted from 0.",
+                "64:1: There is no [[part]] number 2, counted from 0.",
             ),
             ("slow = 0", "slow = -1", "invalid value: integer `-1`"),
             (
@@ -620,7 +643,7 @@ mod tests {
             (
                 "copy(up, array, 0)",
                 "launch(\"scale\", 1, 1, 0, up, 1)",
-                "scale takes at least one block and one thread, and after the stream: array, i32, i32.",
+                "scale takes at least one block of 1 to 1024 threads, and after the stream: array, i32, i32.",
             ),
             (
                 "copy(up, array, 0)",
@@ -635,7 +658,7 @@ mod tests {
             (
                 "copy(up, array, 0);\ncopy(array, down, 0);\n",
                 "",
-                "Nothing is measured",
+                "28:10: Nothing is measured",
             ),
             (
                 "let bytes = 4 << 20",

@@ -10,7 +10,7 @@ use session::{DeviceChoice, Source};
 
 use crate::bench::{Bench, LessonError, Result, SweepSetup};
 use crate::connections::Connected;
-use crate::file::{Compare, Lesson, Missing, Part, Rounds};
+use crate::file::{Compare, Lesson, Part, Rounds};
 use crate::interleave::{self, WINDOWS_APART, interleave};
 use crate::outcome::{Check, Experiment, Factor, Measured, Outcome, PartOutcome, Windows};
 use crate::rounds_run::RoundsRun;
@@ -132,10 +132,8 @@ fn measure(
     on_progress: &mut OnProgress,
 ) -> Result<Outcome> {
     let mut outcome = Outcome::of(lesson, bench);
-    // Times of a feature that the CPU engine lacks allow no conclusion, unless that they are the same.
-    let is_same_on_cpu = |missing: Missing| !missing.on_cpu_same.is_empty();
-    let can_compare =
-        outcome.missing.is_none() || lesson.missing_on_cpu.is_some_and(is_same_on_cpu);
+    // Times of a feature that the CPU engine lacks allow no conclusion.
+    let can_compare = outcome.missing.is_none();
     for group in lesson.groups() {
         let mut parts = Vec::new();
         let mut experiments = Vec::new();
@@ -190,8 +188,6 @@ fn measure(
             let (runs, executor) = interleave(parts.len(), limits, &mut sample, &mut wait)?;
             for (i, (&part, run)) in parts.iter().zip(runs).enumerate() {
                 outcome.replace(part, run, executor.interval(i));
-                let of = &lesson.parts[part];
-                show_typical_round(&mut *experiments[i], of, &mut outcome.parts[part])?;
             }
             if can_compare {
                 outcome.source = Source::MeasuredHere(executor.load);
@@ -208,6 +204,10 @@ fn measure(
                     });
                 }
             }
+        }
+        for (experiment, &part) in experiments.iter_mut().zip(&parts).filter(|_| can_compare) {
+            let of = &lesson.parts[part];
+            show_typical_round(&mut **experiment, of, &mut outcome.parts[part])?;
         }
         for part in group {
             go_on(on_progress(Progress::Measured(

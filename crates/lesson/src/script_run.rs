@@ -58,7 +58,9 @@ impl ScriptRun {
     /// Makes what a recipe wants.
     fn on(mut bench: Bench, recipe: Recipe) -> Result<ScriptRun> {
         if recipe.halo.is_some() || recipe.devices.contains(&OtherDevice::Gpu) {
-            bench.choice = bench.pick(DeviceChoice::Cuda, DeviceChoice::Cpu);
+            if !bench.is_cpu() {
+                bench.choice = DeviceChoice::Cuda;
+            }
             bench.engine()?.check_feature(DEVICE, Feature::PeerCopies)?;
         }
         if let Some(halo) = recipe.halo {
@@ -183,7 +185,7 @@ impl ScriptRun {
                 measured.check(what, same);
             }
             HostWork::All(array, value) => {
-                let what = tr!("{words} words are {value}", words = words(array));
+                let what = tr!("every word of the array is {value}");
                 let all = self.words(array)?.iter().all(|word| *word == value);
                 measured.check(what, all);
             }
@@ -259,7 +261,7 @@ impl ScriptRun {
         measured.figure(mark!("events that had fired"), count(&at_once), "");
         let after = mark!("events that had fired after waiting");
         measured.figure(after, count(&at_last), "");
-        measured.time(mark!("the host was inside the call"), called_ms);
+        measured.time(mark!("all measured calls together"), called_ms);
         let all = !at_last.contains(&false);
         measured.check(tr!("once waited for, it has started and ended"), all);
         let in_order = at_once.is_sorted_by(|before, behind| before >= behind);

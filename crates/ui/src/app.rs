@@ -112,7 +112,7 @@ impl App {
         self.session = Some(session);
         self.requested = None;
         self.look();
-        self.show_step(0);
+        self.show_first_step();
     }
 
     /// Ends the session; one with a file is saved there.
@@ -452,7 +452,7 @@ impl App {
             return self.with_lessons(turn);
         };
         let by = if forward { 1 } else { -1 };
-        let is_lectures = |(index, _)| lecture.step().lesson == Some(index);
+        let is_lectures = |(lesson, _)| lecture.step().has_lesson(lesson);
         match page {
             Some((_, true)) => self.with_lessons(turn),
             Some(page) if !is_lectures(page) => self.show_step(0),
@@ -493,11 +493,16 @@ impl App {
             report: None,
         }));
         self.options.presentation = self.in_window;
-        // Where no GPU was found, rounds recorded on one show more than a CPU; J goes back to measurements.
-        // Who chose the CPU by an option gets it.
-        if let Some(it) = &self.session
+        self.show_first_step();
+    }
+
+    /// Where no GPU was found, rounds recorded on one show more than a CPU, if those of all steps are; J goes
+    /// back to measurements. Who chose the CPU by an option gets it.
+    fn show_first_step(&mut self) {
+        if let (Some(lecture), Some(it)) = (&self.lecture, &self.session)
             && it.device() == DeviceChoice::Auto
             && it.status().engine.is_cpu()
+            && lecture.is_recorded()
         {
             it.act(SessionAction::ToggleRecorded);
         }
@@ -512,8 +517,8 @@ impl App {
         };
         let given = lecture.go(by, session);
         let (lesson, shows) = (lecture.step().lesson, lecture.step().shows.clone());
-        if let Some(index) = lesson {
-            self.with_lessons(|lessons, session| lessons.open(session, index));
+        if let Some(lesson) = lesson {
+            self.with_lessons(|lessons, session| lessons.open(session, lesson));
         }
         if let Some(shows) = shows {
             self.show_timeline(shows.contains(&LecturePanel::Timeline));
@@ -536,8 +541,8 @@ impl App {
 
     /// Closes what is open of lessons, and keeps what was answered in the lecture's.
     fn close_lesson(&mut self) {
-        if let (Some(lecture), Some((index, _))) = (&mut self.lecture, self.lessons.page(true)) {
-            lecture.note_lesson(index, self.lessons.answer());
+        if let (Some(lecture), Some((lesson, _))) = (&mut self.lecture, self.lessons.page(true)) {
+            lecture.note_lesson(lesson, self.lessons.answer());
         }
         self.with_lessons(Lessons::close);
     }

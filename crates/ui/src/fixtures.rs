@@ -310,7 +310,6 @@ fn lecture_step(change: impl FnOnce(&mut Setup)) -> LectureStep {
 
 /// A lecture: a question about one stream, then the answer, a lesson, and other lattices.
 pub fn lecture_options(folder: &Path) -> LectureOptions {
-    let barrier = lesson::LESSONS.iter().position(|it| it.name == "barrier");
     let steps = vec![
         LectureStep {
             question: Some("How much slower?".into()),
@@ -320,7 +319,7 @@ pub fn lecture_options(folder: &Path) -> LectureOptions {
         },
         lecture_step(|setup| setup.setting.switches.streams = Streams::One),
         LectureStep {
-            lesson: barrier,
+            lesson: lesson::find("barrier"),
             ..lecture_step(|setup| setup.setting.switches.streams = Streams::One)
         },
         LectureStep {

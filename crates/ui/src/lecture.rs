@@ -10,8 +10,9 @@ use crate::{Chart, LessonChoice, LessonPage};
 use engine::kernels::Kernel;
 use lang::numbers::time_us;
 use lang::{Message, message, tr};
-use lesson::{factor_in_words, nearest_factor};
+use lesson::{Lesson, factor_in_words, nearest_factor};
 use life::{SaveError, Size, dated_name, write_atomically};
+use session::trace::{RecordedGroup, RecordedSetting, Recording, RoundWork};
 use session::{Effect, NotSaved, PictureSource, Session, Setup, Status, Switches};
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -180,9 +181,15 @@ impl LectureRun {
         }
     }
 
+    /// Whether the rounds of all steps are recorded.
+    pub fn is_recorded(&self) -> bool {
+        let mut steps = self.options.lecture.steps.iter();
+        steps.all(|step| step.recorded().is_some())
+    }
+
     /// Takes in what was answered and measured in the lesson of this step; nothing does not replace it.
-    pub fn note_lesson(&mut self, index: usize, answer: Option<Answer>) {
-        let is_this = self.step().lesson == Some(index);
+    pub fn note_lesson(&mut self, lesson: &Lesson, answer: Option<Answer>) {
+        let is_this = self.step().has_lesson(lesson);
         let known = &mut self.steps[self.at].lesson;
         if let Some(answer) = answer.filter(|it| is_this && (known.is_none() || !it.is_empty())) {
             *known = Some(answer);
@@ -456,8 +463,8 @@ pub struct LectureStep {
     pub size_on_cpu: Option<Size>,
     /// What is shown beside the panels; `None` leaves what is shown.
     pub shows: Option<Vec<LecturePanel>>,
-    /// The lesson that is open, by its place in [`LESSONS`](lesson::LESSONS).
-    pub lesson: Option<usize>,
+    /// The lesson that is open.
+    pub lesson: Option<&'static Lesson>,
     /// What the class reads.
     pub text: Option<Message>,
     /// What the class is asked.
@@ -488,6 +495,20 @@ impl LectureStep {
             setup.size = size;
         }
         setup
+    }
+
+    /// Whether this lesson is open in it.
+    pub(crate) fn has_lesson(&self, lesson: &Lesson) -> bool {
+        self.lesson.is_some_and(|it| it.name == lesson.name)
+    }
+
+    /// The recorded rounds of its setting, and those that were timed in turn with them.
+    pub fn recorded(&self) -> Option<(&'static RecordedGroup, &'static RecordedSetting)> {
+        let (kernel, switches) = self.measured();
+        let setup = &self.setup;
+        let work = RoundWork::of(setup, setup.instances, setup.generations_per_round);
+        let group = Recording::shipped().group(&work)?;
+        Some((group, group.find(kernel, switches)?))
     }
 
     /// The kernel and the switches, by which the times of rounds are compared.
@@ -580,7 +601,7 @@ mod tests {
         let (first, of) = number(&app).expect("the lesson's page");
         assert_eq!(first, 1);
         // Another lesson is opened meanwhile: behind it the lecture goes on where it was.
-        app.with_lessons(|lessons, session| lessons.open(session, 0));
+        app.with_lessons(|lessons, session| lessons.open(session, &::lesson::LESSONS[0]));
         app.turn_page(false);
         assert_eq!(number(&app), Some((1, of)));
         app.predict(0);

@@ -54,14 +54,13 @@ impl Lessons {
         self.screen.as_deref()
     }
 
-    /// Which lesson is open, by its place in the list, and whether a step follows the one shown in this
-    /// direction.
-    pub fn page(&self, forward: bool) -> Option<(usize, bool)> {
+    /// Which lesson is open, and whether a step follows the one shown in this direction.
+    pub fn page(&self, forward: bool) -> Option<(&'static Lesson, bool)> {
         let Open(open) = &self.state else {
             return None;
         };
         let last = if forward { open.scenes.len() } else { 0 };
-        Some((self.last, open.step != last))
+        Some((open.lesson, open.step != last))
     }
 
     /// What the class predicted in the open lesson, and what was measured.
@@ -78,13 +77,11 @@ impl Lessons {
         })
     }
 
-    /// Opens a lesson of the list, in place of what is open.
-    pub fn open(&mut self, session: &Session, index: usize) {
+    /// Opens a lesson in place of what is open.
+    pub fn open(&mut self, session: &Session, lesson: &'static Lesson) {
         self.close(session);
-        let Some(lesson) = LESSONS.get(index) else {
-            return;
-        };
-        self.last = index;
+        let listed = LESSONS.iter().position(|it| it.name == lesson.name);
+        self.last = listed.unwrap_or(self.last);
         session.pause_for_lesson(true);
         self.state = Open(Box::new(OpenLesson::new(lesson, &session.status())));
     }
@@ -97,9 +94,10 @@ impl Lessons {
     /// Shows the speed-up curve in the last step of its lesson. It is measured now, unless that lesson
     /// is open.
     pub fn measure_speedup(&mut self, session: &Session) {
-        let index = LESSONS.iter().position(|it| it.name == "speedup");
-        if self.page(true).map(|page| page.0) != index {
-            self.open(session, index.unwrap_or_default());
+        if let Some(speedup) = lesson::find("speedup")
+            && self.page(true).is_none_or(|it| it.0.name != speedup.name)
+        {
+            self.open(session, speedup);
         }
         if let Open(open) = &mut self.state {
             open.step = open.scenes.len();
@@ -434,20 +432,8 @@ fn remarks(measured: &Outcome) -> String {
     let outcome = measured.shown();
     let is_here = outcome.recorded_in_words().is_none() && measured.missing.is_none();
     let device = is_here.then(|| tr!("measured on {}", outcome.device));
-    let windows = match outcome.missing {
-        None => outcome.windows_in_words(),
-        Some(_) => None,
-    };
-    let missing = measured.missing.clone();
-    let unrecorded = measured
-        .is_unrecorded
-        .then(|| tr!("nothing was recorded of this lesson on a GPU").to_owned());
-    let remarks = [device, windows, missing, unrecorded];
-    remarks
-        .into_iter()
-        .flatten()
-        .collect::<Vec<_>>()
-        .join(" · ")
+    let remarks = [device, outcome.windows_in_words(), measured.missing.clone()];
+    Vec::from_iter(remarks.into_iter().flatten()).join(" · ")
 }
 
 /// Where a lesson comes from, what it needs and how long it takes.
@@ -571,10 +557,6 @@ mod tests {
         (session, Lessons::new(Arc::new(|| {})))
     }
 
-    fn index_of(name: &str) -> usize {
-        LESSONS.iter().position(|it| it.name == name).unwrap()
-    }
-
     /// The page that is shown now.
     fn page(lessons: &mut Lessons) -> LessonPage {
         lessons.update();
@@ -611,7 +593,7 @@ mod tests {
             |it: &mut Lessons, session: &Session| it.turn_page(session, true),
             |it: &mut Lessons, session: &Session| it.turn_page(session, false),
         );
-        walk(1, |it, session| it.open(session, 0), &first);
+        walk(1, |it, session| it.open(session, &LESSONS[0]), &first);
         walk(1, forward, &second);
         walk(2, back, &first);
         walk(1, Lessons::close, "nothing");
@@ -620,7 +602,7 @@ mod tests {
     #[test]
     fn a_lesson_is_stepped_from_its_choice_to_its_result_while_the_session_rests() {
         let (session, mut lessons) = start();
-        lessons.open(&session, index_of("default-stream"));
+        lessons.open(&session, lesson::find("default-stream").unwrap());
         let first = page(&mut lessons);
         assert_eq!((first.number, first.progress), (1, None));
         let mut lines = first.columns.iter().flat_map(|it| &it.code);
@@ -665,12 +647,11 @@ mod tests {
 
     #[test]
     fn what_an_engine_lacks_has_the_times_recorded_on_a_gpu_and_checks_of_here() {
-        let recorded = lesson::find("rgb-to-gray")
-            .and_then(lesson::recorded)
-            .unwrap();
+        let lesson = lesson::find("rgb-to-gray").unwrap();
+        let recorded = lesson::recorded(lesson).unwrap();
         let device = recorded.recorded_in_words().unwrap();
         let (session, mut lessons) = start();
-        lessons.open(&session, index_of("rgb-to-gray"));
+        lessons.open(&session, lesson);
         lessons.turn_page(&session, true);
         let shown = measured(&mut lessons, |early| {
             let mut columns = early.columns.iter();
@@ -714,7 +695,7 @@ mod tests {
         lessons.turn_page(&session, false);
         lessons.measure_speedup(&session);
         assert_eq!(page(&mut lessons), result);
-        lessons.open(&session, 0);
+        lessons.open(&session, &LESSONS[0]);
         lessons.measure_speedup(&session);
         assert!(page(&mut lessons).speedup.is_none());
     }

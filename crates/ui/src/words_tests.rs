@@ -378,8 +378,8 @@ fn lessons() -> String {
     let setup = Setup::new(2, size(32, 32), find("bits").unwrap(), DeviceChoice::Cpu);
     let session = Session::start(setup, || {}).unwrap();
     let mut lessons = Lessons::new(Arc::new(|| {}));
-    let pages = (0..::lesson::LESSONS.len()).map(|index| {
-        lessons.open(&session, index);
+    let pages = ::lesson::LESSONS.iter().map(|lesson| {
+        lessons.open(&session, lesson);
         lessons.update();
         format!("{:#?}\n", lessons.screen())
     });
@@ -488,7 +488,7 @@ fn keys_and_steps_of_a_lecture_are_those_that_are_stored() {
         chords.iter().map(ask).collect::<Vec<_>>()
     };
     let [closed, at_step] = [&app(), &step].map(asks);
-    step.with_lessons(|lessons, session| lessons.open(session, 0));
+    step.with_lessons(|lessons, session| lessons.open(session, &::lesson::LESSONS[0]));
     let on_page = asks(&step);
     step.with_lessons(Lessons::close);
     let mut said = String::new();

@@ -11,7 +11,10 @@ use anyhow::{Context, Result, bail, ensure};
 use super::measure::{self, RUN, spread};
 use engine::buffer_kernels::{LOP3_PER_ITERATION, LOP3_RATE};
 use engine::kernels::{Iteration, KERNELS, Kernel, Launch};
-use engine::{Argument, BufferLaunch, BufferOffset, BufferOp, DeviceInfo, Nanos, Op, Program};
+use engine::{
+    Argument, BufferLaunch, BufferLocation, BufferOffset, BufferOp, DeviceId, DeviceInfo, Nanos,
+    Op, Program, StreamSpec,
+};
 use lesson::Bench;
 use life::{Lattice, Rule, Size};
 use session::instances::{Event, Sim, open_engine, starts};
@@ -435,9 +438,11 @@ fn lop3_rate(device: DeviceChoice, small: bool) -> Result<Option<f64>> {
     }
     let grid = bench.info.sm_count * BLOCKS_PER_SM;
     let (threads, bytes) = (grid * BLOCK, (grid * BLOCK) as usize * 4);
-    let (stream, out) = (bench.stream()?, bench.device_buffer(bytes)?);
+    let stream = bench
+        .engine()?
+        .create_stream(DeviceId(0), StreamSpec::PLAIN)?;
     let out = BufferOffset {
-        buffer: out,
+        buffer: bench.buffer_in(DeviceId(0), bytes, BufferLocation::Device)?,
         offset: 0,
     };
     let run = |bench: &mut Bench, op: Op| -> Result<f64> {

@@ -14,7 +14,7 @@ use engine::kernels::{self, KERNELS};
 use engine::{DeviceInfo, Kernel, ReduceRegion};
 use experiment::{Executor, Limits, Plan, Recorded, Round, median};
 use lang::numbers::time_us;
-use lesson::{LESSONS, Lesson};
+use lesson::Lesson;
 use session::instances::{Event, Sim, open_engine};
 use session::trace::{
     RecordedGroup, RecordedSetting, Recording, RoundWork, TimedRound, Trace, read_stored,
@@ -94,7 +94,7 @@ pub(super) fn main(
             .collect()
     } else {
         // Those of the shipped lectures first.
-        let first = steps.iter().filter_map(|step| Some(&LESSONS[step.lesson?]));
+        let first = steps.iter().filter_map(|step| step.lesson);
         lesson::recording_order(&first.collect::<Vec<_>>())
     };
     let mut on_lesson = |lesson: &Lesson, is_recorded: bool| {

@@ -131,7 +131,8 @@ impl Handler {
                 self.hover();
             }
             Lesson(index) => {
-                let open = |lessons: &mut Lessons, session: &_| lessons.open(session, index);
+                let lesson = &lesson::LESSONS[index];
+                let open = |lessons: &mut Lessons, session: &_| lessons.open(session, lesson);
                 self.app.with_lessons(open);
                 self.hover();
             }

@@ -287,7 +287,13 @@ impl Body<'_> {
     /// A label and, at the right end of the line, its value.
     fn figure(&self, ui: &mut Ui, label: &str, value: &str, size: f32, colour: Color32) {
         let label_colour = self.palette.label;
-        Sides::new().shrink_left().wrap().show(
+        // The longer one wraps, so that no short one breaks within a word.
+        let sides = if label.len() < value.len() {
+            Sides::new().shrink_right()
+        } else {
+            Sides::new().shrink_left()
+        };
+        sides.wrap().show(
             ui,
             |ui| self.text(ui, label, regular(size), label_colour),
             |ui| self.text(ui, value, medium(size), colour),
