@@ -456,7 +456,8 @@ impl Maker {
         let shape = [given.next::<i64>(), given.next()].map(u32::try_from);
         let stream = given.next();
         let arguments = arguments(kernel, given);
-        let ([Ok(blocks @ 1..), Ok(threads @ 1..=1024)], Some(arguments)) = (shape, arguments) else {
+        let ([Ok(blocks @ 1..), Ok(threads @ 1..=1024)], Some(arguments)) = (shape, arguments)
+        else {
             let message = message!(
                 "{kernel} takes at least one block of 1 to 1024 threads, and after the stream: {parameters}.",
                 kernel = kernel.name,
