@@ -184,7 +184,7 @@ fn a_lecture_is_checked_and_what_is_wrong_in_it_is_said_with_line_and_column() {
         ("set = { kernel = \"bits\", transfer = \"i32\" }", "3:18: kernel 'bits' has no i32 cells to copy"),
         ("text = { en = \"?\" }", "3:8: take a text, or one for each language"),
         ("lesson = \"graps\"", "3:10: there is no lesson or file 'graps'; did you mean graphs?"),
-        ("lesson = \"own.toml\"", "3:10: own.toml:1:1: unknown field `step`"),
+        ("lesson = \"own.toml\"", "3:10: own.toml:2:3: unknown field `step`"),
         ("faster = [1, 2]", "3:10: choices need a question"),
         (&format!("{asked}faster = [2]"), "4:10: take 2 to 9 factors"),
         (&format!("{asked}faster = [1, 2]\nslower = [1, 2]"), "5:10: give either"),
