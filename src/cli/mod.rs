@@ -59,7 +59,7 @@ pub fn main() -> ExitCode {
         Some(Command::Lecture(arguments)) => lecture::main(&arguments),
         Some(Command::Round(command)) => round::main(&command),
         Some(Command::Exercise(command)) => round::exercise(&command),
-        Some(Command::Bench(arguments)) => bench::main(&arguments, lecture::shipped),
+        Some(Command::Bench(arguments)) => bench::main(&arguments),
         Some(Command::Verify { small, device }) => devices::verify(small, device),
         Some(Command::Kernel(what)) => kernel::main(&what),
         Some(Command::Devices { json }) => devices::main(json),

@@ -11,21 +11,17 @@ mod recording;
 
 use anyhow::Result;
 
+use super::lecture;
 use super::options::{BenchArguments, TABLES};
 use super::text::print_text;
 use lang::numbers::quantity;
 use measure::{Record, Table, Tell};
-use session::DeviceChoice;
-use ui::Lecture;
 
-pub(super) fn main(
-    arguments: &BenchArguments,
-    shipped: fn(DeviceChoice) -> Result<Vec<Lecture>>,
-) -> Result<()> {
+pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
     let (device, small) = (arguments.device, arguments.small);
     let adapter = arguments.adapter.as_deref();
     if arguments.is_recording() {
-        let lectures = shipped(device)?.into_iter();
+        let lectures = lecture::shipped(device)?.into_iter();
         let steps = Vec::from_iter(lectures.flat_map(|it| it.steps));
         return recording::main(device, &steps, arguments.write.as_deref(), small);
     }
