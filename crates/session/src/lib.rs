@@ -298,17 +298,16 @@ impl Session {
     /// everything stays as it is, this session's file too; a notice says why. Once it is open, a
     /// notice says so with the `name` of its file.
     pub fn open(&self, saved: SavedSession, name: String) {
-        let (commands, file) = (self.commands.clone(), self.file.clone());
-        let (saver, last_known) = (self.saver(), self.shared.last_known.clone());
+        let saver = self.any_saver();
         self.in_background("open", move || {
-            let command = match saver.map_or(Ok(None), |saver| saver.save()) {
+            let command = match saver.save() {
                 Ok(_) => {
-                    *last_known.drafts.lock() = saved.drafts.clone();
-                    Command::Replace(Box::new(saved), file, name)
+                    *saver.last_known.drafts.lock() = saved.drafts.clone();
+                    Command::Replace(Box::new(saved), saver.file, name)
                 }
                 Err(why) => Command::Notify(Notice::Warning(why.message)),
             };
-            let _ = commands.send(command); // the session may have ended
+            let _ = saver.commands.send(command); // the session may have ended
         });
     }
 
@@ -350,7 +349,7 @@ impl Session {
     /// # Errors
     /// It is not saved in its file, but it may be in another one.
     pub fn save_to_its_file(&self) -> Result<Option<PathBuf>, NotSaved> {
-        self.saver().map_or(Ok(None), |saver| saver.save())
+        self.any_saver().save()
     }
 
     /// A handle that saves the session from any thread; `None` if the session has no file.

@@ -738,7 +738,16 @@ impl SessionParameters {
         self.start.cells(self.size, self.instances_of(instance)[0])
     }
 
-    /// The same as a lattice on the host.
+    /// The same of every instance, with its number.
+    ///
+    /// # Errors
+    /// As of [`start_cells`](Self::start_cells).
+    pub(crate) fn all_start_cells(&self) -> Result<Vec<(usize, NewCells)>, MemoryError> {
+        let cells = |i| Ok((i, self.start_cells(i)?));
+        (0..self.instances).map(cells).collect()
+    }
+
+    /// An instance's as a lattice on the host.
     ///
     /// # Errors
     /// The host has no memory for it.

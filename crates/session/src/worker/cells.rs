@@ -12,7 +12,7 @@ use crate::state::MoveReason;
 use crate::{KernelChoice, NewCells, Setting};
 use engine::{EngineError, Result, WordEdit};
 use lang::{Message, message};
-use life::{Lattice, MemoryError, Rule, counted_lattices};
+use life::{Lattice, Rule, counted_lattices};
 use std::sync::Arc;
 
 impl SessionWorker {
@@ -145,8 +145,7 @@ impl SessionWorker {
     /// Sets every lattice to the start of the due record.
     fn apply_start(&mut self) -> Result<()> {
         let after = self.state.log.parameters(self.state.position.records + 1);
-        let all = (0..after.instances).map(|i| Ok((i, after.start_cells(i)?)));
-        let all = all.collect::<Result<Vec<_>, MemoryError>>()?;
+        let all = after.all_start_cells()?;
         self.lab.statistics.restart();
         match &mut self.sim {
             Some(instances) => instances.set_lattices(all),
@@ -260,7 +259,6 @@ impl SessionWorker {
     /// Sets the lattices from a snapshot or a start. Returns `false` if the snapshot could not be read.
     fn restore_from(&mut self, source: Source, from: Position) -> Result<bool> {
         let parameters = self.state.log.parameters(from.records);
-        let instances = 0..parameters.instances;
         let all: Vec<(usize, NewCells)> = match source {
             Source::Snapshot(position) => {
                 let copy = self.state.copies.get(position);
@@ -269,15 +267,10 @@ impl SessionWorker {
                     self.state.copies.retain(|at| at != position);
                     return Ok(false);
                 };
-                let lattices = copy.lattices()?;
-                instances
-                    .zip(lattices.into_iter().map(NewCells::from))
-                    .collect()
+                let lattices = copy.lattices()?.into_iter().map(NewCells::from);
+                lattices.enumerate().collect()
             }
-            _ => {
-                let cells = |i| Ok((i, parameters.start_cells(i)?));
-                instances.map(cells).collect::<Result<_>>()?
-            }
+            _ => parameters.all_start_cells()?,
         };
         self.state.cells_known = false;
         let setup = self.setup_for(&parameters);

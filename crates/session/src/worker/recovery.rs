@@ -95,8 +95,10 @@ impl SessionWorker {
     /// for the CPU.
     fn recover(&mut self, lost: EngineError) {
         let position = self.state.position;
-        let own_kernel = self.leave_own_kernel();
-        if own_kernel.is_none() && !self.losses.survive(position) {
+        let own_kernel = self.own_kernel();
+        if own_kernel.is_some() {
+            self.setup.leave_own_kernel();
+        } else if !self.losses.survive(position) {
             let count = self.losses.in_a_row;
             return self.fail(message!(
                 "The engine was lost {count} times in a row, the last time because: {why}",

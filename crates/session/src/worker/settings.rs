@@ -204,14 +204,6 @@ impl SessionWorker {
         other.map_or(now, |other| other.min(now))
     }
 
-    /// Takes the rung of the user's own kernel if rounds are stepped by that, and keeps only its source. The
-    /// engine is lost: the one in its place has the rung. Returns the kernel.
-    pub(super) fn leave_own_kernel(&mut self) -> Option<&'static Kernel> {
-        let own_kernel = self.own_kernel()?;
-        self.setup.leave_own_kernel();
-        Some(own_kernel)
-    }
-
     /// The kernel of the user's own by which rounds are stepped.
     pub(super) fn own_kernel(&self) -> Option<&'static Kernel> {
         let other = self.trial.as_ref().map(|it| it.other.kernel);
@@ -274,11 +266,6 @@ impl SessionWorker {
         self.state.pacing.fit(rounds.generations());
     }
 
-    /// The kernels that can be selected: the rungs, and the user's own.
-    fn kernels(&self) -> impl Iterator<Item = &'static Kernel> + use<> {
-        kernels::with_own(self.setup.own_kernel)
-    }
-
     /// Says which kernel steps the lattices, if their size or the memory has put it in the place of
     /// this one.
     pub(super) fn tell_kernel(&mut self, before: &'static Kernel) {
@@ -306,7 +293,10 @@ impl SessionWorker {
         };
         let setup = &self.setup;
         // After the last one comes the program's choice.
-        let mut others: Vec<_> = self.kernels().map(Some).chain([None]).collect();
+        let mut others: Vec<_> = kernels::with_own(setup.own_kernel)
+            .map(Some)
+            .chain([None])
+            .collect();
         let here = match setup.kernel_choice {
             KernelChoice::Estimated => others.len() - 1,
             _ => setup.setting.kernel.index(),
@@ -326,7 +316,7 @@ impl SessionWorker {
 
     /// Selects the kernel at this place among those that can be selected, if it is available.
     pub(super) fn use_kernel(&mut self, at: u8) -> Result<Option<Notice>> {
-        let kernel = self.kernels().nth(at.into());
+        let kernel = kernels::with_own(self.setup.own_kernel).nth(at.into());
         kernel.map_or(Ok(None), |kernel| self.use_if_available(kernel))
     }
 
