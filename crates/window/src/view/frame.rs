@@ -5,9 +5,9 @@ use egui::accesskit::{Action::Click, Role};
 use egui::{CursorIcon, Id, Rect, RichText, Sense, Ui, WidgetInfo, accesskit_root_id, vec2};
 
 use crate::view::cell_ages::unavailable_reason;
-use crate::view::dialogs::Dialogs;
+use crate::view::dialogs::{DialogContext, Dialogs};
 use crate::view::layout::{self, Dock, LayoutRequest, WindowLayout, lay_out};
-use crate::view::style::{self, DialogContext, Palette, UiRequest, ask, opaque, regular};
+use crate::view::style::{self, Palette, UiRequest, ask, opaque, regular};
 use crate::view::{
     causes, code_editor, hud, lab, ladder, lecture, lesson, over_panels, population, timeline,
     toolbar,
@@ -71,7 +71,6 @@ impl<'a> Frame<'a> {
             panes: options.panes,
             lecture: app.drawing.lecture.as_ref().map(lecture::height),
             lesson: app.lessons.screen().is_some(),
-            presentation: self.is_enlarged(),
             zoom: options.interface_scale,
             comparison: comparison.filter(|_| app.single_instance().is_none()),
             cell_pixels: options.camera.cell_pixels(),

@@ -45,12 +45,8 @@ impl PixelRect {
     }
 
     fn take_bottom(&mut self, height: u32) -> PixelRect {
-        self.height -= height.min(self.height);
-        PixelRect {
-            y: self.y + self.height,
-            height,
-            ..*self
-        }
+        let above = self.take_top(self.height.saturating_sub(height));
+        std::mem::replace(self, above)
     }
 
     fn take_left(&mut self, width: u32) -> PixelRect {
@@ -61,12 +57,8 @@ impl PixelRect {
     }
 
     fn take_right(&mut self, width: u32) -> PixelRect {
-        self.width -= width.min(self.width);
-        PixelRect {
-            x: self.x + self.width,
-            width,
-            ..*self
-        }
+        let left = self.take_left(self.width.saturating_sub(width));
+        std::mem::replace(self, left)
     }
 }
 
@@ -187,7 +179,7 @@ const HUD_HEIGHT: f32 = 290.0;
 pub(crate) struct LayoutRequest {
     /// A timeline with this many lanes.
     pub lanes: Option<usize>,
-    /// The lanes for which a presentation's panels make room.
+    /// The lanes for which a presentation's panels make room; none where it is no presentation.
     pub presented: Option<usize>,
     /// This many SMs (or CPU workers) beneath them.
     pub sm_count: Option<usize>,
@@ -199,8 +191,6 @@ pub(crate) struct LayoutRequest {
     pub lecture: Option<f32>,
     /// A lesson's page, instead of everything.
     pub lesson: bool,
-    /// The strip of a presentation, instead of the HUD.
-    pub presentation: bool,
     /// How large type is.
     pub zoom: InterfaceScale,
     /// Panels per side while A and B are compared.
@@ -219,7 +209,8 @@ pub(crate) fn lay_out(
     size: Size,
     request: &LayoutRequest,
 ) -> WindowLayout {
-    let pixels_per_point = pixels_per_point(pixels, scale, request.zoom, request.presentation);
+    let is_presentation = request.presented.is_some();
+    let pixels_per_point = pixels_per_point(pixels, scale, request.zoom, is_presentation);
     let px = |points: f32| in_pixels(points, pixels_per_point);
     let points =
         |rest: PixelRect| [rest.width, rest.height].map(|side| side as f32 / pixels_per_point);
@@ -253,10 +244,10 @@ pub(crate) fn lay_out(
         layout.lesson = Some(rest);
         return layout;
     }
-    layout.dock = dock(&mut rest, scale, pixels_per_point, request.presentation);
+    layout.dock = dock(&mut rest, scale, pixels_per_point, is_presentation);
     let [room_width, room_height] = points(rest);
     let has_room = room_width >= toolbar::MIN_WIDTH && room_height >= MIN_HEIGHT_WITH_TOOLBAR;
-    if !request.presentation && has_room {
+    if !is_presentation && has_room {
         layout.toolbar = Some(rest.take_top(px(toolbar::HEIGHT)));
     }
     let most = MAX_LECTURE * room_height;
@@ -392,8 +383,8 @@ fn tile_comparison(
     };
     let header_a = first.take_top(header);
     let tiling = Tiling {
-        count: 2 * panels.count(),
-        second: Some((panels.count(), away)),
+        count: 2 * panels.count,
+        second: Some((panels.count, away)),
         ..panels.tile(first)
     };
     let header_b = PixelRect {
@@ -506,7 +497,6 @@ mod tests {
     fn windows_have_room_for_what_is_stored() {
         let of = |side| beside(side, 16);
         let presented = |side, lecture| LayoutRequest {
-            presentation: true,
             presented: Some(16),
             lecture,
             ..of(side)

@@ -12,7 +12,7 @@ use egui::*;
 
 use lang::tr;
 use ui::theme::Rgb;
-use ui::{Action, App, ViewAction};
+use ui::{Action, ViewAction};
 
 /// A letter's width and a line's height in code, of the type's size.
 pub(crate) const LETTER: f32 = 0.604;
@@ -335,64 +335,4 @@ pub(crate) fn side_panel(
         title(ui, words, close, |ui| ask(ui.ctx(), request));
         contents(ui);
     });
-}
-
-/// What a dialog is laid out with.
-#[derive(Clone, Copy)]
-pub(crate) struct DialogContext<'a> {
-    /// egui's own.
-    pub context: &'a Context,
-    /// What is shown beneath it.
-    pub app: &'a App,
-    /// The frame's colours.
-    pub palette: &'a Palette,
-    /// The whole window, in pixels.
-    pub screen: Rect,
-    /// Whether nothing lies over it, so that keys are its own.
-    pub is_top: bool,
-    /// Whether that is so since this frame.
-    pub is_new: bool,
-}
-
-/// Lays out a dialog with its title and the button that closes it: over the dimmed scene, or beside a place
-/// that stays to be seen. Whether it was left: by that button, or by a click beside it.
-pub(crate) fn dialog(
-    cx: DialogContext<'_>,
-    (name, words): (&str, &str),
-    beside: Option<Rect>,
-    width: f32,
-    contents: impl FnOnce(&mut Ui),
-) -> bool {
-    let modal = Modal::new(Id::unique(name));
-    let (align, to, modal) = match beside {
-        None => (
-            Align2::CENTER_TOP,
-            vec2(0.0, 0.06 * cx.screen.height()),
-            modal,
-        ),
-        Some(place) => {
-            let faint = cx.palette.background.gamma_multiply(0.15);
-            let below = place.left_bottom().to_vec2();
-            (Align2::LEFT_TOP, below, modal.backdrop_color(faint))
-        }
-    };
-    let area = Modal::default_area(Id::unique(name)).anchor(align, to);
-    let modal = modal.area(area).show(cx.context, |ui| {
-        cx.context.accesskit_node_builder(ui.unique_id(), |node| {
-            node.set_role(accesskit::Role::Dialog);
-            node.set_label(words);
-        });
-        ui.set_width(width.min(0.92 * cx.screen.width()));
-        let words = RichText::new(words).heading();
-        title(ui, words, ViewAction::Escape, |ui| ui.close());
-        contents(ui);
-    });
-    modal.backdrop_response.clicked() || modal.response.should_close()
-}
-
-/// Gives a widget the keys. Asking again in each frame would end what an input method composes.
-pub(crate) fn hold_focus(widget: &Response) {
-    if !widget.has_focus() {
-        widget.request_focus();
-    }
 }

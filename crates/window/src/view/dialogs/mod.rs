@@ -11,14 +11,14 @@
 
 mod picker;
 
-pub(crate) use picker::Picker;
-use picker::{Item, show_item};
+pub(crate) use picker::{DialogContext, Picker};
+use picker::{Item, dialog, hold_focus, show_item};
 
 use egui::*;
 use std::mem::{Discriminant, discriminant, take};
 use std::sync::Arc;
 
-use crate::view::style::{DialogContext, UiRequest, ask, dialog, hold_focus};
+use crate::view::requests::{UiRequest, ask};
 use lang::tr;
 use life::Kind;
 use session::{SessionAction, StoredKernel};
@@ -426,25 +426,31 @@ impl Form {
         };
         let name = format!("form {settings:?}");
         let mut is_done = false;
-        let left = dialog(cx, (&name, title), self.beside, WIDTH, |ui| {
-            let scroll = ScrollArea::vertical().max_height(0.66 * cx.screen.height());
-            scroll.auto_shrink([false, true]).show(ui, |ui| {
-                ui.spacing_mut().item_spacing.y = 3.0;
-                // The first one, as when a form has just opened.
-                let mut takes_focus = cx.is_new || ui.memory(|it| it.focused().is_none());
-                for (at, field) in self.fields.iter_mut().enumerate() {
-                    if at > 0 {
-                        ui.add_space(8.0);
-                        ui.heading(field.setting.title());
+        let left = dialog(
+            cx,
+            (&name, title),
+            self.beside,
+            WIDTH,
+            |ui| {
+                let scroll = ScrollArea::vertical().max_height(0.66 * cx.screen.height());
+                scroll.auto_shrink([false, true]).show(ui, |ui| {
+                    ui.spacing_mut().item_spacing.y = 3.0;
+                    // The first one, as when a form has just opened.
+                    let mut takes_focus = cx.is_new || ui.memory(|it| it.focused().is_none());
+                    for (at, field) in self.fields.iter_mut().enumerate() {
+                        if at > 0 {
+                            ui.add_space(8.0);
+                            ui.heading(field.setting.title());
+                        }
+                        is_done |= field.show(ui, cx, &mut takes_focus);
                     }
-                    is_done |= field.show(ui, cx, &mut takes_focus);
-                }
-                if settings.is_empty() {
-                    let rows = PANEL_MENU.into_iter().filter_map(Action::row);
-                    is_done |= show_lines(ui, cx, rows.map(Item::Acts), &mut takes_focus);
-                }
-            });
-        });
+                    if settings.is_empty() {
+                        let rows = PANEL_MENU.into_iter().filter_map(Action::row);
+                        is_done |= show_lines(ui, cx, rows.map(Item::Acts), &mut takes_focus);
+                    }
+                });
+            },
+        );
         !is_done && !left
     }
 }

@@ -63,7 +63,7 @@ const FULL: f64 = 0.07;
 /// What is to be tiled: panels of lattices of one size.
 #[derive(Clone, Copy)]
 pub(super) struct Panels {
-    count: usize,
+    pub count: usize,
     size: Size,
     /// Pixels per cell that are wanted.
     cell_pixels: Option<f64>,
@@ -92,11 +92,6 @@ impl Panels {
             gap: in_pixels(gap, pixels_per_point),
             margin: in_pixels(margin, pixels_per_point),
         }
-    }
-
-    /// How many panels.
-    pub(super) fn count(self) -> usize {
-        self.count
     }
 
     /// Tiles an area in the rows and columns that are best there: panels are large and about square, and few
