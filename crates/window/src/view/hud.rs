@@ -87,10 +87,12 @@ pub(crate) fn show_cells(ui: &mut Ui, rect: Rect, figures: &Figures, cells: &[&F
                 ui.allocate_ui_with_layout(place, down, |ui| {
                     show_state(ui, figures.state, "");
                 });
-                for figure in cells {
+                for (at, figure) in cells.iter().enumerate() {
+                    // The first one is for the last row.
+                    let size = if at == 0 { 22.0 } else { 17.0 };
                     let place = vec2(cell * width(figure) - 6.0, CELL_HEIGHT);
                     ui.allocate_ui_with_layout(place, down, |ui| {
-                        show_figure(ui, figure, 17.0, false);
+                        show_figure(ui, figure, size, false);
                     });
                 }
             });

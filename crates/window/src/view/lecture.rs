@@ -23,7 +23,8 @@ pub(crate) fn show(ui: &mut Ui, step: &LectureScreen, rect: Rect) {
     painter.rect_filled(rect, 0.0, palette.lesson_card);
     painter.rect_filled(rect.with_max_x(rect.left() + 4.0), 0.0, palette.accent);
     let inside = rect.shrink2(vec2(14.0, 7.0));
-    let corner = Rect::from_min_max(inside.max - vec2(BUTTONS[0], BUTTONS[1]), inside.max);
+    // Above: the strip grows downwards, and a mouse can click one button again and again.
+    let corner = Align2::RIGHT_TOP.align_size_within_rect(BUTTONS.into(), inside);
     let words = inside.with_max_x(corner.left());
     lay_out(ui, words, "step of a lecture", |ui| {
         ui.spacing_mut().item_spacing.y = 0.0;

@@ -341,7 +341,7 @@ pub(crate) fn show_comparison(
     lay_out(ui, band, "comparison", |ui| {
         let cells = styled(cells, medium(16.0), colour);
         let factor = styled(&shown.factor, medium(18.0), figures);
-        let ends = both_ends().height(band.height());
+        let ends = both_ends().shrink_right().height(band.height());
         ends.show(ui, |ui| ui.label(factor), |ui| ui.label(cells));
     });
     for texts in &shown.sides {

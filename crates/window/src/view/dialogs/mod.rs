@@ -93,7 +93,7 @@ impl Dialog {
                 let (title, rows) = (tr!("Keyboard shortcuts"), |_| {
                     TABLE.iter().map(Item::Acts).collect()
                 });
-                let (stays, picked) = picker.show(cx, title, 390.0, &[], true, rows);
+                let (stays, picked) = picker.show(cx, title, 360.0, &[], true, rows);
                 // Any row closes it; these do no more.
                 let closing = [ViewAction::ToggleHelp, ViewAction::Escape];
                 let closing = closing.map(|it| UiRequest::Act(it.into()));
@@ -428,11 +428,11 @@ impl Form {
         let mut is_done = false;
         let left = dialog(
             cx,
-            (&name, title),
+            (&name, &lang::sentence_case(title)),
             self.beside,
             WIDTH,
             |ui| {
-                let scroll = ScrollArea::vertical().max_height(0.66 * cx.screen.height());
+                let scroll = ScrollArea::vertical().min_scrolled_height(0.78 * cx.screen.height());
                 scroll.auto_shrink([false, true]).show(ui, |ui| {
                     ui.spacing_mut().item_spacing.y = 3.0;
                     // The first one, as when a form has just opened.
@@ -440,7 +440,7 @@ impl Form {
                     for (at, field) in self.fields.iter_mut().enumerate() {
                         if at > 0 {
                             ui.add_space(8.0);
-                            ui.heading(field.setting.title());
+                            ui.heading(lang::sentence_case(field.setting.title()));
                         }
                         is_done |= field.show(ui, cx, &mut takes_focus);
                     }

@@ -34,7 +34,7 @@ const MAX_FOR_LANES: f32 = 0.62;
 const MAX_WITH_MAP: f32 = 0.64;
 /// A lane in a presentation, where the last row is to see it, and the least height of panels beside them.
 const PRESENTED_LANE: f32 = 6.25;
-const MIN_PANELS: f32 = 30.0;
+const MIN_PANELS: f32 = 44.0;
 /// The least area, for panels and timeline together, that has one.
 pub(crate) const MIN_AREA: [f32; 2] = [470.0, 280.0];
 /// Below this height of panels and timeline together it has no map and no finding: a step of a lecture
@@ -54,7 +54,7 @@ pub(crate) fn is_short(height: f32) -> bool {
 
 /// The height of a timeline of so many lanes, and of a map of so many multiprocessors
 /// beneath them, in an area of this size; `None` where the area is too small. Those that a presentation
-/// shows of one round or two may take all of it.
+/// shows of one round or two may take all of it but a row of panels.
 pub(crate) fn height(
     area: [f32; 2],
     lanes: usize,
@@ -68,8 +68,7 @@ pub(crate) fn height(
     let around = AROUND - if is_short(height) { FINDING } else { 0.0 };
     if let (Some(lanes), None) = (presented, sm_count) {
         let wanted = around + lanes as f32 * PRESENTED_LANE;
-        let has_panels = height - wanted >= MIN_PANELS;
-        return Some(if has_panels { wanted } else { height });
+        return Some(wanted.min(height - MIN_PANELS));
     }
     let lanes = (lanes.max(1) as f32 * LANE).max(MIN_LANES);
     let visible = (around + lanes.min(128.0)) / height;
