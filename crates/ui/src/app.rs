@@ -68,6 +68,8 @@ pub struct App {
     /// End after this many frames.
     pub frames: Option<u64>,
     limited: bool,
+    /// Whether the lecture was a presentation when it was closed.
+    was_presented: bool,
     /// Measured while [`ViewOptions::side`] says that the graph is shown.
     pub population: Population,
     /// Has what is newer while [`ViewOptions::timeline`] says that it is shown.
@@ -98,6 +100,7 @@ impl App {
             in_window: false,
             frames: options.frames,
             limited: options.limited,
+            was_presented: false,
             population: Population::default(),
             timeline: Timeline::default(),
             notice_until: None,
@@ -342,12 +345,12 @@ impl App {
             let is_lesson = self.lessons.page(true).is_some();
             self.with_lessons(Lessons::close);
             return is_lesson.then_some(ViewAction::ToggleLessons.into());
-        } else if options.timeline {
-            return Some(ToggleTimeline.into());
         } else if options.shown_source().is_some() {
             options.source = None;
         } else if let Some(side) = options.side {
-            self.toggle_side(side);
+            self.toggle_side(side); // a terminal's lies over the timeline
+        } else if options.timeline {
+            return Some(ToggleTimeline.into());
         } else if options.single {
             options.single = false;
         } else if self.open_lecture().is_some() {
@@ -474,7 +477,10 @@ impl App {
     pub fn toggle_lecture(&mut self) {
         match self.open_lecture() {
             Some(_) => self.end_lecture(),
-            None => self.show_step(0),
+            None => {
+                self.options.presentation |= self.was_presented;
+                self.show_step(0);
+            }
         }
     }
 
@@ -516,7 +522,8 @@ impl App {
             return;
         };
         let given = lecture.go(by, session);
-        let (lesson, shows) = (lecture.step().lesson, lecture.step().shows.clone());
+        let lesson = lecture.step().lesson;
+        let shows = lecture.shows().map(<[_]>::to_vec);
         if let Some(lesson) = lesson {
             self.with_lessons(|lessons, session| lessons.open(session, lesson));
         }
@@ -561,6 +568,7 @@ impl App {
     /// Leaves the lecture; what to tell the speaker.
     fn close_lecture(&mut self) -> Option<Message> {
         self.close_lesson();
+        self.was_presented = self.options.presentation;
         self.lecture.as_mut()?.close()
     }
 
@@ -639,9 +647,9 @@ mod tests {
                 overlay.ghost.is_some(),
                 overlay.selection.is_some(),
                 overlay.tool != Tool::Hand,
-                options.timeline,
                 options.source.is_some(),
                 options.side.is_some(),
+                options.timeline,
                 options.single,
                 options.presentation,
                 app.drawing.fullscreen,

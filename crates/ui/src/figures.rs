@@ -501,7 +501,7 @@ fn messages(status: &Status, drawing: &Drawing) -> Vec<(Urgency, Message)> {
     }
     // What a step of a lecture has found, the step says if it was asked.
     let step = drawing.lecture.as_ref();
-    let is_said = step.is_some_and(|it| !it.is_changed && !it.result.is_empty());
+    let is_said = step.is_some_and(|it| !it.result.is_empty());
     let effect = status.lab.last_effect.as_ref();
     if let Some(effect) = effect.filter(|_| status.lab.tells_effect && !is_said) {
         let effect = effect.clone();

@@ -3,8 +3,8 @@
 use crate::rung_source::side_by_side;
 use crate::theme::Rgb;
 use crate::{
-    Chart, Lecture, LectureOptions, LectureScreen, LectureStep, LessonChoice, LessonColumn,
-    LessonPage, Notes, TimeBar,
+    Chart, Lecture, LectureOptions, LecturePanel, LectureScreen, LectureStep, LessonChoice,
+    LessonColumn, LessonPage, Notes, TimeBar,
 };
 use engine::{
     BlockTimestamp, DeviceId, DeviceInfo, Measure, Nanos, Op, OrderOp, ReduceRegion, Scope, Slot,
@@ -287,7 +287,6 @@ pub fn lecture_screen() -> LectureScreen {
             measured = "3×"
         ),
         is_right: false,
-        is_changed: false,
     }
 }
 
@@ -315,6 +314,7 @@ pub fn lecture_options(folder: &Path) -> LectureOptions {
             question: Some("How much slower?".into()),
             choices: vec![1.0, 0.5, 0.25],
             note: Some("Ask the class.".into()),
+            shows: Some(vec![LecturePanel::Timeline]),
             ..lecture_step(|_| {})
         },
         lecture_step(|setup| setup.setting.switches.streams = Streams::One),

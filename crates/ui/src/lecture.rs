@@ -59,8 +59,6 @@ pub struct LectureScreen {
     pub result: String,
     /// Whether the class chose what is nearest to it.
     pub is_right: bool,
-    /// Whether kernel and switches are no longer the step's own: what is measured then is not in `result`.
-    pub is_changed: bool,
 }
 
 /// A question, what the class said, and what was measured.
@@ -136,6 +134,12 @@ impl LectureRun {
         &self.options.lecture.steps[self.at]
     }
 
+    /// What is to be shown beside the panels: what this step says, or else the last one before it that does.
+    pub fn shows(&self) -> Option<&[LecturePanel]> {
+        let steps = self.options.lecture.steps[..=self.at].iter();
+        steps.rev().find_map(|step| step.shows.as_deref())
+    }
+
     /// Whether there is a step before or behind the one that is shown.
     pub fn has_step(&self, forward: bool) -> bool {
         if forward {
@@ -150,6 +154,7 @@ impl LectureRun {
     /// Returns what to tell the speaker if the file of the notes cannot be written.
     pub fn go(&mut self, by: isize, session: &Session) -> Option<Message> {
         let status = session.status();
+        self.update(&status, session); // no frame may have come since
         self.at = self.at.saturating_add_signed(by);
         (self.is_open, self.is_changed) = (true, None);
         self.effect_before = status.lab.last_effect.clone();
@@ -266,7 +271,6 @@ impl LectureRun {
                 .collect(),
             result,
             is_right,
-            is_changed: self.is_changed == Some(true),
         })
     }
 
@@ -461,7 +465,7 @@ pub struct LectureStep {
     pub setup: Setup,
     /// The lattices' size where the CPU computes, if it is another one there.
     pub size_on_cpu: Option<Size>,
-    /// What is shown beside the panels; `None` leaves what is shown.
+    /// What is shown beside the panels; `None` leaves what the step before it shows.
     pub shows: Option<Vec<LecturePanel>>,
     /// The lesson that is open.
     pub lesson: Option<&'static Lesson>,
@@ -620,13 +624,17 @@ mod tests {
         let answer = app.lecture.as_ref().unwrap().steps[2].lesson.as_ref();
         assert!(answer.unwrap().predicted.is_some(), "it is kept");
         app.options.presentation = true;
+        app.show_timeline(false);
         app.act(ViewAction::Escape);
         assert!(
             app.open_lecture().is_none() && app.options.presentation,
             "it is left first"
         );
+        app.options.presentation = false;
         app.toggle_lecture();
         reaches(&app, 1);
+        let shown = (app.options.presentation, app.options.timeline);
+        assert_eq!(shown, (true, true), "it is taken up as it was left");
         let notes = std::fs::read_to_string(folder.path().join("notes")).unwrap();
         assert_eq!(notes, "Step 1 of 4: Ask the class.\n".repeat(2));
         (0..of + 2).for_each(|_| app.turn_page(true));
