@@ -4,7 +4,7 @@ use crate::Chart;
 use engine::{Kernel, Occupancy};
 use lang::{Message, message, tr};
 use lesson::{KernelTask, RoundTask, factor_in_words};
-use script::{CallKind, Fault, Round, Verdict, Work};
+use script::{CallKind, Round, Verdict, Work};
 use session::prediction::{MAX_PREDICTED_CALLS, OpTimes, predict, predicted_factor};
 use session::{Order, Status, Streams};
 use std::fmt::Display;
@@ -204,8 +204,8 @@ impl RoundContext {
 /// A round with a race, drawn as its script orders it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Race {
-    /// Two calls that nothing orders.
-    pub fault: Fault,
+    /// That nothing orders two calls; which, and what to do, where that is no exercise.
+    pub message: Message,
     /// The round, with the two marked.
     pub chart: Arc<Chart>,
     /// Whether ops are as long as they were measured, or all equally long.
@@ -255,7 +255,7 @@ pub fn judge(text: &str, task: Option<&RoundTask>, context: &RoundContext) -> Fi
         Some(Predicted { factor, before })
     });
     Findings {
-        race: Race::of(&verdict, context.times),
+        race: Race::of(&verdict, task.is_some(), context.times),
         predicted,
         ..Findings::of_round(&verdict)
     }
@@ -263,7 +263,7 @@ pub fn judge(text: &str, task: Option<&RoundTask>, context: &RoundContext) -> Fi
 
 impl Race {
     /// The first race of a round, if it has one and is not too long to be drawn.
-    fn of(verdict: &Verdict, times: Option<OpTimes>) -> Option<Race> {
+    fn of(verdict: &Verdict, is_exercise: bool, times: Option<OpTimes>) -> Option<Race> {
         let mut faults = verdict.faults.iter().flatten();
         let fault = faults.find(|fault| fault.lacks_order())?;
         let [second, first] = fault.calls[..] else {
@@ -274,7 +274,11 @@ impl Race {
             let round = predict(&verdict.round, &times.unwrap_or(OpTimes::EQUAL));
             let chart = Chart::new(Arc::new(round));
             Race {
-                fault: fault.clone(),
+                message: if is_exercise {
+                    message!("Nothing orders the two operations that are marked")
+                } else {
+                    fault.message.clone()
+                },
                 chart: Arc::new(chart.with_race([first, second])),
                 is_measured: times.is_some(),
             }

@@ -63,15 +63,9 @@ pub(super) fn show(
             place.with_min_x(place.left() + STATE)
         };
         let rows = (place.height() / (1.17 * SMALL)) as usize;
-        let (text, room) = (&race.fault.message, place.width());
-        let text = paragraph(
-            ui.painter(),
-            text,
-            medium(SMALL),
-            palette.failed_text,
-            room,
-            rows,
-        );
+        let (font, colour, room) = (medium(SMALL), palette.failed_text, place.width());
+        let text = race.message.to_string();
+        let text = paragraph(ui.painter(), &text, font, colour, room, rows);
         line(ui, place, "finding", |ui| _ = ui.label(text));
     } else if places.finding.is_positive() {
         line(ui, places.finding, "finding", |ui| {
