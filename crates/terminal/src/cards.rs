@@ -83,8 +83,14 @@ pub(super) fn paint(
         top = top.clamp(seen.end.saturating_sub(room).min(seen.start), seen.start);
     }
     *first = top;
-    let (from, to) = (top + 1, top + room);
-    let scrolls = (lines > room).then(|| tr!(" {from}–{to} of {} · ↑ ↓ ", lines));
+    let scrolls = (lines > room).then(|| {
+        tr!(
+            " {from}–{to} of {} · ↑ ↓ ",
+            lines,
+            from = top + 1,
+            to = top + room
+        )
+    });
     let block = Block::bordered()
         .border_style(ink(PALETTE.label))
         .title(Line::styled(
@@ -307,11 +313,18 @@ fn page_of(page: &LessonPage, columns: usize) -> Card {
         };
         (format!("{sign}{number}  {}{right}", choice.text), style)
     }));
+    let mut concluded = one(&page.conclusion, measured);
+    concluded.extend(page.checks.iter().map(|(what, passed)| match passed {
+        true => (format!("✓ {what}"), running),
+        false => (format!("✗ {what}"), failed),
+    }));
+    // The answer below its question, where it is seen without scrolling.
     let mut sections = vec![
         one(&page.about, label),
         one(&page.intro, value),
         question,
         one(&page.recorded, measured),
+        concluded,
     ];
     if let Some(speedup) = &page.speedup {
         let mut curves = one(&speedup.caption(), label);
@@ -353,15 +366,9 @@ fn page_of(page: &LessonPage, columns: usize) -> Card {
         let said = format!("{}: {}", bar.label, bar.text);
         [(said, text), (fill.repeat(length.max(1)), style)]
     });
-    let mut concluded = one(&page.conclusion, measured);
-    concluded.extend(page.checks.iter().map(|(what, passed)| match passed {
-        true => (format!("✓ {what}"), running),
-        false => (format!("✗ {what}"), failed),
-    }));
     sections.extend([
         bars.collect(),
         one(page.progress.as_deref().unwrap_or_default(), accent),
-        concluded,
         one(&page.note, label),
     ]);
     // With a blank line between those that say something.
