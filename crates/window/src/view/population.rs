@@ -92,27 +92,37 @@ fn paint(painter: &Painter, shown: &PopulationChart, all: Rect, palette: &Palett
     let Some((from, to)) = shown.ends() else {
         return;
     };
-    let line = |chart, axis, value: fn(&Sample) -> f64, colour, is_shown: fn(u64, u64) -> bool| {
+    let line = |chart, axis, value: fn(&Sample) -> f64, colour, samples: &[Sample]| {
         let length = (to - from).max(1) as f64;
-        let samples = shown.samples.iter();
-        let points = samples
-            .filter(|it| is_shown(it.step, shown.step))
-            .map(|it| {
-                let middle = (it.from - from) as f64 + (it.to - it.from) as f64 / 2.0;
-                let x = inside.left() + (middle / length) as f32 * inside.width();
-                pos2(x, up(chart, axis, value(it)))
-            });
+        let points = samples.iter().map(|it| {
+            let middle = (it.from - from) as f64 + (it.to - it.from) as f64 / 2.0;
+            let x = inside.left() + (middle / length) as f32 * inside.width();
+            pos2(x, up(chart, axis, value(it)))
+        });
         let points: Vec<Pos2> = points.collect();
         if let [one] = points[..] {
             painter.circle_filled(one, 2.5, colour);
         }
         painter.add(Shape::line(points, Stroke::new(2.0, colour)));
     };
-    line(upper, alive, Sample::population, palette.alive, |_, _| true);
-    // Those over as many generations as the newest: births up, deaths down.
-    let is_alike = |step, newest| step == newest;
-    line(lower, changes, Sample::births, palette.born, is_alike);
-    line(lower, changes, |it| -it.deaths(), palette.died, is_alike);
+    line(
+        upper,
+        alive,
+        Sample::population,
+        palette.alive,
+        &shown.samples,
+    );
+    // Those over as many generations as the newest, births up, deaths down; none are joined over generations
+    // that were not counted.
+    let follows = |a: &Sample, b: &Sample| a.step == b.step && b.from == a.to + b.step;
+    for counted in shown
+        .samples
+        .chunk_by(follows)
+        .filter(|it| it[0].step == shown.step)
+    {
+        line(lower, changes, Sample::births, palette.born, counted);
+        line(lower, changes, |it| -it.deaths(), palette.died, counted);
+    }
     write(ticks.left_center(), Align2::LEFT_CENTER, &grouped(from));
     write(ticks.center(), Align2::CENTER_CENTER, tr!("generation"));
     write(ticks.right_center(), Align2::RIGHT_CENTER, &grouped(to));
