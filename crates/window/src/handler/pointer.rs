@@ -150,6 +150,8 @@ impl Handler {
             None => {}
         }
         self.hover();
+        let at = self.pointer.at;
+        self.app.timeline.pointer = at.filter(|_| self.under_pointer() == Some(Timeline));
     }
 
     fn drag_by(&mut self, target: HitTarget, pixels: [f64; 2]) {
@@ -167,7 +169,7 @@ impl Handler {
         self.pacer.request_frame();
     }
 
-    /// Tells the timeline where the mouse is; another frame is only wanted where that shows.
+    /// Something else may be under the pointer; another frame is only wanted where that shows.
     pub(super) fn hover(&mut self) {
         let target = self.under_pointer();
         let is_over_cells = matches!(target, Some(Panel(_) | Minimap));
@@ -177,10 +179,7 @@ impl Handler {
         }
         self.pointer.is_over_widgets = !is_over_cells;
         self.update_pointed_cell(target);
-        let at = self.pointer.at.filter(|_| target == Some(Timeline));
-        if std::mem::replace(&mut self.app.timeline.pointer, at) != at {
-            self.pacer.request_frame();
-        }
+        self.app.timeline.pointer = None; // its tip is shown until anything but the mouse acts
     }
 
     /// The wheel was turned by so many notches; lists have it themselves.
