@@ -674,6 +674,31 @@ mod tests {
     }
 
     #[test]
+    fn recorded_rounds_that_contradict_the_figures_are_not_drawn() {
+        let (session, _) = start();
+        let mut hidden = 0;
+        for lesson in LESSONS.iter() {
+            let mut open = OpenLesson::new(lesson, &session.status());
+            let scene = open.scenes.remove(0);
+            let (Some(mut outcome), &[slow, fast]) = (lesson::recorded(lesson), &scene.parts[..])
+            else {
+                continue;
+            };
+            let trace = outcome.parts[slow].trace.take();
+            outcome.parts[slow].trace = std::mem::replace(&mut outcome.parts[fast].trace, trace);
+            let agrees = outcome.draws(lesson, &scene);
+            open.outcome = Some(Ok(Box::new(outcome)));
+            let mut page = LessonPage::default();
+            open.show_measured(&scene, &mut page);
+            let says_why = page.note.contains("the rounds are not drawn");
+            assert_eq!(says_why, !agrees, "{}", lesson.name);
+            assert!(agrees || page.rounds.is_empty());
+            hidden += usize::from(!agrees);
+        }
+        assert!(hidden > 3, "{hidden}");
+    }
+
+    #[test]
     fn the_speed_up_curve_is_of_the_session_s_lattices_and_comes_point_by_point() {
         let (session, mut lessons) = start();
         lessons.measure_speedup(&session);
