@@ -485,22 +485,16 @@ fn origin(facts: &RoundFacts) -> &'static str {
 /// What the lab shows.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Lab {
-    /// Of the lattices, and of their rounds.
-    pub values: [ValueRow; 2],
+    /// Those of the lattices, and of their rounds.
+    pub values: [(&'static str, Vec<Value>); 2],
     /// In the order of their keys.
     pub switches: Vec<SwitchRow>,
     /// The calls of a round, line by line.
     pub calls: Vec<String>,
 }
 
-/// Values that stand in one line, each with the settings that change it.
-#[derive(Clone, PartialEq, Debug)]
-pub struct ValueRow {
-    /// What they are of.
-    pub name: &'static str,
-    /// The settings that change a value, and the value in a few characters.
-    pub values: Vec<(&'static [Setting], String)>,
-}
+/// The settings that change a value, and the value in a few characters.
+pub type Value = (&'static [Setting], String);
 
 /// A switch and its positions.
 #[derive(Clone, PartialEq, Debug)]
@@ -538,14 +532,8 @@ impl Lab {
         Lab {
             // What the switches act on.
             values: [
-                ValueRow {
-                    name: tr!("lattices"),
-                    values: LATTICES.into_iter().map(in_short).collect(),
-                },
-                ValueRow {
-                    name: tr!("round"),
-                    values: ROUNDS.into_iter().map(in_short).collect(),
-                },
+                (tr!("lattices"), LATTICES.map(in_short).into()),
+                (tr!("round"), ROUNDS.map(in_short).into()),
             ],
             switches: switches(status),
             calls: calls(status),

@@ -82,13 +82,12 @@ pub struct LadderChart {
 impl LadderChart {
     /// The ladder as of this status.
     pub fn of(status: &Status) -> LadderChart {
-        let ladder = status.engine.devices.first();
-        let ladder = ladder.and_then(|device| recorded(&device.name));
+        let device = status.engine.devices.first().map_or("", |it| &it.name);
+        let ladder = recorded(device);
         let work = ladder.and_then(|ladder| {
             ladder.nearest_workload(status.lattices.instances, status.lattices.size.cells())
         });
         let recorded = ladder.zip(work);
-        let device = status.engine.devices.first().map_or("", |it| &it.name);
         let mut kernels: Vec<_> = status.setting.kernels().collect();
         kernels.reverse();
         let rungs: Vec<Rung> = kernels
@@ -328,15 +327,16 @@ impl Ladder {
     }
 }
 
+/// What is read of a record.
+#[derive(Deserialize)]
+struct Record {
+    device: String,
+    ladder: Option<Ladder>,
+}
+
 /// The ladder that was recorded on the device of this name.
 pub fn recorded(device: &str) -> Option<&'static Ladder> {
     static ALL: OnceLock<Vec<(String, Ladder)>> = OnceLock::new();
-    /// What is read of a record.
-    #[derive(Deserialize)]
-    struct Record {
-        device: String,
-        ladder: Option<Ladder>,
-    }
     let all = ALL.get_or_init(|| {
         let records = RECORDS.into_iter();
         #[cfg(any(test, feature = "fixtures"))]
@@ -356,11 +356,6 @@ mod record_tests {
 
     #[test]
     fn every_record_that_is_embedded_can_be_read() {
-        #[derive(Deserialize)]
-        struct Record {
-            device: String,
-            ladder: Option<Ladder>,
-        }
         let files = std::fs::read_dir("../../assets/bench").unwrap();
         let paths = files.map(|it| it.unwrap().path());
         let records = paths.filter(|it| it.extension().is_some_and(|it| it == "json"));

@@ -40,7 +40,7 @@ fn frame_of<'a>(app: &'a App, editor: &'a Editor, surface: &WindowSurface) -> Fr
         app,
         editor: editor.shown(),
         pixels: surface.pixels(),
-        scale: surface.window().scale_factor() as f32,
+        scale: surface.canvas.window.scale_factor() as f32,
     }
 }
 

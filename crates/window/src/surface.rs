@@ -1,13 +1,14 @@
 //! A window and what draws in it; made anew when the GPU is lost.
 
+use std::time::Duration;
+
 use wgpu::CurrentSurfaceTexture as Acquired;
-use winit::window::Window;
 
 use crate::input::{Input, Reader};
 use crate::view::gpu::{WindowCanvas, lost};
 use crate::view::offscreen::{read, target};
 use crate::view::picture_file::Image;
-use crate::view::{Dialogs, Frame, FrameOutput, Gpu, Scene, ViewError};
+use crate::view::{Dialogs, Frame, Gpu, Scene, ViewError};
 use lang::tr;
 
 /// See the module.
@@ -51,11 +52,6 @@ impl WindowSurface {
         })
     }
 
-    /// The window.
-    pub(super) fn window(&self) -> &Window {
-        &self.canvas.window
-    }
-
     /// The size drawn at, in pixels.
     pub(super) fn pixels(&self) -> [u32; 2] {
         [self.config.width, self.config.height]
@@ -70,13 +66,13 @@ impl WindowSurface {
         }
     }
 
-    /// Uploads, draws and presents; nothing where the window is hidden or has changed, or no surface texture
+    /// Uploads, draws and presents; says when to draw again without input, or nothing where the window is hidden or has changed, or no surface texture
     /// was ready in time.
     pub(super) fn present(
         &mut self,
         frame: &Frame<'_>,
         dialogs: &mut Dialogs,
-    ) -> Result<Option<FrameOutput>, ViewError> {
+    ) -> Result<Option<Duration>, ViewError> {
         use Acquired::*;
         // Before egui is run: what it says of its textures must not be thrown away.
         let texture = match self.surface.get_current_texture() {
@@ -102,13 +98,12 @@ impl WindowSurface {
         }
         let input = self.input.take(&self.canvas.window);
         let view = texture.texture.create_view(&Default::default());
-        let mut drawn = self.scene.draw(frame, dialogs, input, &view);
-        let platform = std::mem::take(&mut drawn.platform);
-        self.input.give(&self.canvas.window, platform);
+        let drawn = self.scene.draw(frame, dialogs, input, &view);
+        self.input.give(&self.canvas.window, drawn.platform);
         self.canvas.window.pre_present_notify();
         self.gpu.queue.present(texture);
         self.gpu.trouble()?;
-        Ok(Some(drawn))
+        Ok(Some(drawn.again))
     }
 
     /// The frame as a picture, without its dialogs; waits for it.

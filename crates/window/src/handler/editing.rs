@@ -136,7 +136,7 @@ impl Handler {
     }
 
     /// The selection, or all of the selected panel.
-    pub(super) fn selected_area(&self, status: &Status) -> (usize, Area) {
+    fn selected_area(&self, status: &Status) -> (usize, Area) {
         let whole = (status.panels.selected, Area::whole(status.lattices.size));
         self.app.edit_overlay.selection.unwrap_or(whole)
     }
@@ -193,7 +193,7 @@ impl Handler {
     }
 
     /// Begins anew, paused, with an opened pattern in place of an instance's lattice.
-    pub(super) fn open_pattern(&mut self, instance: usize, lattice: Arc<Lattice>, generation: u64) {
+    fn open_pattern(&mut self, instance: usize, lattice: Arc<Lattice>, generation: u64) {
         self.pointer.drag = None;
         if let Some(session) = &self.app.session {
             session.open_pattern(instance, lattice, generation);
@@ -276,12 +276,7 @@ impl Handler {
     }
 
     /// A pattern made for this rule, if any, is taken, to be placed by a click.
-    pub(super) fn begin_paste(
-        &mut self,
-        pattern: Lattice,
-        rule: Option<Rule>,
-        mut remarks: Vec<String>,
-    ) {
+    fn begin_paste(&mut self, pattern: Lattice, rule: Option<Rule>, mut remarks: Vec<String>) {
         self.app.edit_overlay.ghost = Some(Ghost {
             pattern: Arc::new(pattern),
             at: None,

@@ -216,7 +216,7 @@ impl Handler {
         };
         let frame = frame_of(&self.app, &self.editor, screen);
         match screen.present(&frame, &mut self.dialogs) {
-            Ok(Some(drawn)) => {
+            Ok(Some(again)) => {
                 let scene = &screen.scene;
                 let requests = take_requests(scene.context());
                 self.app
@@ -225,8 +225,8 @@ impl Handler {
                 self.record();
                 self.presented(event_loop, now);
                 // It says [`Duration::MAX`] where nothing will change by itself.
-                if drawn.again < Duration::from_secs(3600) {
-                    self.pacer.request_frame_at(now + drawn.again);
+                if again < Duration::from_secs(3600) {
+                    self.pacer.request_frame_at(now + again);
                 }
                 for request in requests {
                     self.requested(event_loop, request);
@@ -335,7 +335,7 @@ impl Handler {
                 let wanted = !self.is_fullscreen();
                 if let Some(screen) = &self.surface {
                     let fullscreen = wanted.then(|| Fullscreen::Borderless(self.monitor.clone()));
-                    screen.window().set_fullscreen(fullscreen);
+                    screen.canvas.window.set_fullscreen(fullscreen);
                 }
             }
             SavePicture => self.save_picture(false),
@@ -400,7 +400,7 @@ impl Handler {
 
     fn is_fullscreen(&self) -> bool {
         let screen = self.surface.as_ref();
-        screen.is_some_and(|screen| screen.window().fullscreen().is_some())
+        screen.is_some_and(|screen| screen.canvas.window.fullscreen().is_some())
     }
 
     /// Draws the window's picture once more, reads it back, and leaves the writing to a thread.
@@ -565,7 +565,7 @@ impl ApplicationHandler<LoopEvent> for Handler {
     fn about_to_wait(&mut self, event_loop: &ActiveEventLoop) {
         let Some(screen) = &self.surface else { return };
         if self.visible && self.pacer.take_due(Instant::now()) {
-            screen.window().request_redraw();
+            screen.canvas.window.request_redraw();
         }
         let next = self.pacer.next().filter(|_| self.visible);
         event_loop.set_control_flow(next.map_or(ControlFlow::Wait, ControlFlow::WaitUntil));

@@ -30,12 +30,9 @@ pub(crate) fn show(ui: &mut Ui, editor: &CodeEditor, status: &Status, rect: Rect
     side_panel(ui, rect, &name(editor), ViewAction::ToggleEditor, |ui| {
         ui.spacing_mut().item_spacing = vec2(6.0, 4.0);
         ui.spacing_mut().button_padding.x = 7.0;
-        ui.style_mut()
-            .text_styles
-            .insert(TextStyle::Body, regular(14.0));
-        ui.style_mut()
-            .text_styles
-            .insert(TextStyle::Button, regular(13.0));
+        let styles = &mut ui.style_mut().text_styles;
+        styles.insert(TextStyle::Body, regular(14.0));
+        styles.insert(TextStyle::Button, regular(13.0));
         ui.horizontal(|ui| show_tabs(ui, editor, status));
         let card = Margins::new()
             .fill(palette.code_background)

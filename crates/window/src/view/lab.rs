@@ -22,9 +22,9 @@ pub(crate) fn show(ui: &mut Ui, lab: &Lab, rect: Rect) {
         ui.spacing_mut().button_padding = vec2(6.0, 1.0);
         ui.spacing_mut().interact_size.y = ROW;
         chosen_have_the_accent(ui);
-        for row in &lab.values {
-            show_row(ui, "", row.name, |ui| {
-                for (settings, value) in &row.values {
+        for (name, values) in &lab.values {
+            show_row(ui, "", name, |ui| {
+                for (settings, value) in values {
                     let text = RichText::new(value).font(medium(14.5)).underline();
                     let button = ui.add(Button::new(text).frame_when_inactive(false));
                     let name = format!("{}: {value}", settings[0].title());
@@ -87,11 +87,9 @@ fn show_position(ui: &mut Ui, row: &SwitchRow, index: usize) {
     if !is_possible {
         // Struck out too: grey alone is not seen from everywhere.
         text = text.strikethrough();
-        text = if is_present {
-            text
-        } else {
-            text.color(palette.faint)
-        };
+        if !is_present {
+            text = text.color(palette.faint);
+        }
     }
     let button = ui.add(Button::new(text).selected(is_present));
     let name = || format!("{} {}", row.switch.name(), position.label);

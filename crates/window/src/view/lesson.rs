@@ -380,7 +380,7 @@ impl Body<'_> {
                     }
                 });
             } else {
-                timeline::paint_rounds(ui, room, &page.rounds);
+                timeline::lanes::paint_rounds(ui, room, &page.rounds);
             }
         });
     }

@@ -45,4 +45,4 @@ pub(crate) use panels::MIN_PIXELS_FOR_LINES;
 pub(crate) use dialogs::{Dialog, Dialogs, FileDialog, FileTask, Form, PATTERN_FILE, Picker};
 pub(crate) use frame::Frame;
 pub(crate) use gpu::Gpu;
-pub(crate) use scene::{FrameOutput, Scene};
+pub(crate) use scene::Scene;

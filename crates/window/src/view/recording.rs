@@ -53,10 +53,7 @@ fn is_gif(path: &Path) -> Result<bool, ViewError> {
 }
 
 /// A picture, and when it was drawn.
-struct Shot {
-    image: Image,
-    at: Duration,
-}
+type Shot = (Image, Duration);
 
 /// A finished recording.
 #[derive(Clone, PartialEq, Debug)]
@@ -245,7 +242,7 @@ impl Recorder {
             return false;
         }
         let sent = match &*self.encoding.shots() {
-            Some(shots) => shots.try_send(Shot { image, at }),
+            Some(shots) => shots.try_send((image, at)),
             None => return false,
         };
         match sent {
@@ -334,12 +331,12 @@ fn encode<E>(
     mut frame: impl FnMut(&Image, Duration) -> Result<(), E>,
 ) -> Result<(), E> {
     let (mut held, mut lasts) = (shots.recv().ok(), USUAL);
-    while let Some(shot) = held {
+    while let Some((image, at)) = held {
         held = shots.recv().ok();
-        if let Some(next) = &held {
-            lasts = next.at.saturating_sub(shot.at);
+        if let Some((_, next)) = &held {
+            lasts = next.saturating_sub(at);
         }
-        frame(&shot.image, lasts)?;
+        frame(&image, lasts)?;
         encoding.written.fetch_add(1, Ordering::Relaxed);
     }
     Ok(())

@@ -8,8 +8,6 @@ pub(crate) mod lanes;
 pub(crate) mod layout;
 mod text;
 
-pub(crate) use lanes::paint_rounds;
-
 use crate::view::layout::WindowLayout;
 use crate::view::style::palette;
 use egui::Ui;
