@@ -142,8 +142,9 @@ pub fn run(
     swept: Option<SweepSetup>,
     on_progress: &mut OnProgress,
 ) -> Result<Outcome> {
-    let wants_recorded = device == DeviceChoice::Recorded;
-    if wants_recorded && let Some(outcome) = recorded(lesson) {
+    if device == DeviceChoice::Recorded
+        && let Some(outcome) = recorded(lesson)
+    {
         return Ok(outcome);
     }
     let mut is_measured = false;
@@ -161,7 +162,7 @@ pub fn run(
         }
         outcome => outcome,
     }?;
-    if wants_recorded || outcome.missing.is_some() {
+    if outcome.missing.is_some() {
         outcome.recorded = recorded(lesson).map(Box::new);
     }
     Ok(outcome)
