@@ -996,7 +996,12 @@ impl Change {
 
     /// Whether the change depends on the cells that are there.
     pub fn reads_cells(&self) -> bool {
-        matches!(self, Change::Flip { .. } | Change::Rotate { .. })
+        match self {
+            Change::Flip { .. } | Change::Rotate { .. } => true,
+            Change::Draw { .. } | Change::Place { .. } | Change::Clear(_) | Change::Fill { .. } => {
+                false
+            }
+        }
     }
 
     /// The words that the change sets in a lattice of this size; `None` if it
@@ -1067,7 +1072,9 @@ impl Change {
                     lay(&turned, &mut after, turned_corner(*area, size));
                 }
             }
-            _ => apply_all(self.touched(size).unwrap_or_default(), &mut after),
+            Change::Draw { .. } | Change::Place { .. } | Change::Clear(_) | Change::Fill { .. } => {
+                apply_all(self.touched(size).unwrap_or_default(), &mut after)
+            }
         }
         after
     }
