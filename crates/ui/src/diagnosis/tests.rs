@@ -85,9 +85,11 @@ impl Machine {
         } else {
             String::new()
         };
-        let between = match switches.order {
-            Order::Depth => "",
-            Order::Breadth | Order::Own => "} for i in 0..N {",
+        let is_depth_first = switches.order.is_depth_first();
+        let between = if is_depth_first {
+            ""
+        } else {
+            "} for i in 0..N {"
         };
         let source = format!(
             "for i in 0..N {{ advance(i, {stream}); {between} download(i, {stream}); {wait} }}"
