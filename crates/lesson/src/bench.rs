@@ -14,7 +14,7 @@ use session::instances::open_engine;
 use session::trace::{StepFacts, StepKind, TimedRound};
 use session::{DeviceChoice, Switches};
 
-/// An error that ends a lesson. (A failed check is part of the [`Outcome`] instead.)
+/// An error that ends a lesson. (A failed check is part of the [`Outcome`](crate::Outcome) instead.)
 #[derive(Debug, thiserror::Error)]
 pub enum LessonError {
     /// The engine could not do something.

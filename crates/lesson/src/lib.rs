@@ -12,7 +12,7 @@
 //! (module `interleave`). A conclusion is chosen by these findings ([`Compare`]): it has a sentence for
 //! each, so that it says of no run what that run did not show.
 //!
-//! What a GPU measured of the lessons is in the program, too ([`recorded`]), for machines without one.
+//! What a GPU measured of the lessons is in the program, too ([`recorded()`]), for machines without one.
 //!
 //! An exercise asks for a round or a kernel of one's own ([`EXERCISES`]), and which of them a user has solved
 //! is in a file ([`ExerciseProgress`]).

@@ -161,7 +161,7 @@ impl Pattern {
         (width as u32, height as u32)
     }
 
-    /// The generation of the cells, up to [`MAX_GENERATION`](super::MAX_GENERATION); 0 if the text
+    /// The generation of the cells, up to [`MAX_GENERATION`]; 0 if the text
     /// does not say.
     pub fn generation(&self) -> u64 {
         self.frame.generation
