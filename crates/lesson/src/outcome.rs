@@ -227,6 +227,7 @@ impl PartOutcome {
 
 /// How much faster one part was than another.
 #[derive(Clone, Copy, Debug, Serialize)]
+#[serde(into = "FactorReport")]
 pub struct Factor {
     /// What was compared.
     pub label: &'static str,
@@ -234,6 +235,37 @@ pub struct Factor {
     pub value: f64,
     /// What can be said of it.
     pub finding: Finding,
+}
+
+/// A factor in JSON.
+#[derive(Serialize)]
+struct FactorReport {
+    label: &'static str,
+    value: f64,
+    /// Whether there is a difference worth the name, in either direction.
+    matters: bool,
+    finding: &'static str,
+    /// The interval of the factor; `None` if there were too few rounds for one.
+    interval: Option<[f64; 2]>,
+}
+
+impl From<Factor> for FactorReport {
+    fn from(factor: Factor) -> FactorReport {
+        let within = |most: f64| Some([1.0 / (1.0 + most), 1.0 + most]);
+        let (finding, interval) = match factor.finding {
+            Finding::Difference { interval, .. } => ("difference", Some(interval)),
+            Finding::NoDifference { within: most } => ("no-difference", within(most)),
+            Finding::NotResolved { at_most } => ("not-resolved", at_most.and_then(within)),
+            Finding::ChangesWithLoad { interval } => ("changes-with-the-load", Some(interval)),
+        };
+        FactorReport {
+            label: factor.label,
+            value: factor.value,
+            matters: matches!(factor.finding, Finding::Difference { .. }),
+            finding,
+            interval,
+        }
+    }
 }
 
 /// A check and its result.
@@ -589,7 +621,10 @@ impl Outcome {
         let conclusion = match factor.finding {
             // In every window, if it changes with the load.
             finding if finding.is_faster() => lang::text(compare.faster),
-            Finding::Difference { .. } => lang::text(compare.slower),
+            Finding::Difference { .. }
+            | Finding::ChangesWithLoad {
+                interval: [_, ..1.0],
+            } => lang::text(compare.slower),
             Finding::NoDifference { .. }
             | Finding::NotResolved {
                 at_most: Some(..0.05),
@@ -740,6 +775,32 @@ pub(crate) mod tests {
         let said = outcome.conclude(&compare).unwrap();
         let words = format!("{}.", finding_in_words(FINDINGS[1]));
         assert!(said.ends_with(&words), "{said}");
+    }
+
+    #[test]
+    fn factors_in_json_keep_their_fields_and_have_the_finding() {
+        let json = FINDINGS.map(|finding| {
+            serde_json::to_value(Factor {
+                label: "a",
+                value: 2.5,
+                finding,
+            })
+            .unwrap()
+        });
+        let want = [
+            (true, "difference", [2.4, 2.6]),
+            (false, "no-difference", [1.0 / 1.015, 1.015]),
+            (true, "difference", [0.48, 0.52]),
+            (false, "not-resolved", [1.0 / 1.09, 1.09]),
+            (false, "changes-with-the-load", [0.7, 3.9]),
+        ];
+        let want = want.map(|(matters, finding, interval)| {
+            serde_json::json!({
+                "label": "a", "value": 2.5, "matters": matters, "finding": finding,
+                "interval": interval,
+            })
+        });
+        assert_eq!(json, want);
     }
 
     #[test]
