@@ -3,7 +3,7 @@
 use crate::{Camera, LectureScreen};
 use lang::{Message, mark, tr};
 use life::Lattice;
-use session::{Area, Change, Edit, Status};
+use session::{Area, Edit, Status};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -239,24 +239,5 @@ impl Ghost {
         let size = self.pattern.size();
         let half = |side: u32| i64::from(side / 2);
         Some((instance, [x - half(size.width()), y - half(size.height())]))
-    }
-}
-
-impl EditOverlay {
-    /// Whether a cell will be alive, as far as edits on their way say.
-    pub fn will_be(&self, instance: usize, cell: [u32; 2]) -> Option<bool> {
-        let edits = self.pending.iter().rev().map(|(_, edit)| edit);
-        let mut mine = edits.filter(|edit| edit.instance == instance);
-        mine.find_map(|edit| match &edit.change {
-            Change::Draw { cells, alive } => cells.contains(&cell).then_some(*alive),
-            Change::Clear(area) => area.contains(cell).then_some(false),
-            _ => None,
-        })
-    }
-
-    /// Forgets the edits that are shown: `shown` is the number of the last one of an instance.
-    pub fn settle(&mut self, shown: impl Fn(usize) -> u64) {
-        self.pending
-            .retain(|(number, edit)| *number > shown(edit.instance));
     }
 }

@@ -6,7 +6,6 @@ mod captures;
 mod editing;
 mod editor;
 mod events;
-mod pointer;
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;

@@ -15,7 +15,6 @@ use crate::view::{Dialog, Form, MIN_PIXELS_FOR_LINES, Picker, ViewError};
 use crate::{LoopEvent, WindowError, startup};
 use egui_winit::accesskit_winit::Adapter;
 use lang::{message, tr};
-use session::SessionAction;
 use ui::actions::{Action, Chord, Key, Row, Setting, row_for};
 use ui::theme::theme;
 use ui::{CodeEditor, Drawing, InterfaceScale, Lessons, SidePanel, ViewAction};
@@ -219,9 +218,7 @@ impl Handler {
             Ok(Some(again)) => {
                 let scene = &screen.scene;
                 let requests = take_requests(scene.context());
-                self.app
-                    .edit_overlay
-                    .settle(|instance| scene.panels.shown_edit(instance));
+                self.forget_shown_edits();
                 self.record();
                 self.presented(event_loop, now);
                 // It says [`Duration::MAX`] where nothing will change by itself.
@@ -296,17 +293,7 @@ impl Handler {
     pub(super) fn act(&mut self, event_loop: &ActiveEventLoop, action: impl Into<Action>) {
         self.pacer.request_frame();
         let action = action.into();
-        if let Action::Session(
-            SessionAction::Undo
-            | SessionAction::Redo
-            | SessionAction::SetInstances(_)
-            | SessionAction::HalveInstances
-            | SessionAction::SetSize(_),
-        ) = action
-        {
-            // Its rest would join an edit that is no longer there, or its cells would be others.
-            self.pointer.drag = None;
-        }
+        self.end_drag_before(action);
         let rest = match action {
             Action::View(ViewAction::Escape) if self.dialogs.takes_keys() => {
                 self.dialogs.close_top();
