@@ -245,13 +245,18 @@ impl LectureRun {
         // Another setting has findings of its own.
         let before = before.filter(|_| self.is_changed != Some(true));
         let led_here = before.and_then(|before| {
-            let measured = self.measured(before)?.in_short();
-            // A device's name stays in one line.
-            let (answer, device) = (self.answer(before), self.device.replace(' ', "\u{a0}"));
+            let measured = self.measured(before)?;
+            // A device's name and a figure stay in one line each.
+            let whole = |text: &str| text.replace(' ', "\u{a0}");
+            let answer = self.answer(before);
             let is_right = answer.is_right;
             let result = match answer.predicted {
-                None => format!("{device}: {measured}"),
-                Some(predicted) => tr!("You: {predicted} · {device}: {measured}"),
+                None => measured.in_words(),
+                Some(predicted) => tr!(
+                    "You: {predicted} · {device}: {measured}",
+                    device = whole(&self.device),
+                    measured = whole(&measured.in_short())
+                ),
             };
             Some((result, is_right))
         });
