@@ -260,18 +260,19 @@ impl TimedRound {
     }
 }
 
-/// How long rounds are that are drawn beside a time of each, in microseconds, if one differs from its
-/// time by more than 5 %.
+/// How long rounds are that are drawn, from the first call to the last op, beside a time of each, in
+/// microseconds, if one differs from its time by more than 5 %.
 pub fn drawn_in_words(drawn: &[(&TimedRound, f64)]) -> Option<String> {
-    let length = |(round, us): &(&TimedRound, f64)| Some((round.length()?.as_us(), *us));
-    let lengths = || drawn.iter().filter_map(length);
-    if lengths().all(|(length, us)| (0.95..=1.05).contains(&(length / us))) {
+    let both = |(round, us): &(&TimedRound, f64)| Some([round.length()?.as_us(), *us]);
+    let all = || drawn.iter().filter_map(both);
+    if all().all(|[length, us]| (0.95..=1.05).contains(&(length / us))) {
         return None;
     }
-    let drawn = lengths().map(|(length, _)| time_us(length));
+    let joined = |which: usize| Vec::from_iter(all().map(|it| time_us(it[which]))).join(" → ");
     Some(tr!(
-        "drawn: {drawn} from first call to last operation, with each op timed",
-        drawn = drawn.collect::<Vec<_>>().join(" → ")
+        "drawn, with each op timed: {drawn} · time per round: {measured}",
+        drawn = joined(0),
+        measured = joined(1)
     ))
 }
 
