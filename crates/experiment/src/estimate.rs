@@ -115,6 +115,18 @@ impl Finding {
         }
     }
 
+    /// Where the ratio is; `None` if there were too few rounds to say.
+    pub fn interval(&self) -> Option<[f64; 2]> {
+        let within = |most: f64| [1.0 / (1.0 + most), 1.0 + most];
+        match *self {
+            Finding::Difference { interval, .. } | Finding::ChangesWithLoad { interval } => {
+                Some(interval)
+            }
+            Finding::NoDifference { within: most } => Some(within(most)),
+            Finding::NotResolved { at_most } => at_most.map(within),
+        }
+    }
+
     /// Whether B is faster.
     pub fn is_faster(&self) -> bool {
         match *self {
@@ -126,20 +138,14 @@ impl Finding {
     }
 
     /// The number of digits that times with this ratio are exact to: three if the interval is within 5 %
-    /// of the ratio, else two.
+    /// of its middle, else two.
     pub fn digits(&self) -> usize {
-        let error = match *self {
-            Finding::Difference {
-                ratio,
-                interval: [low, high],
-            } => (high / ratio).max(ratio / low) - 1.0,
-            Finding::NoDifference { within } => within,
-            Finding::NotResolved { at_most } => at_most.unwrap_or(f64::INFINITY),
-            Finding::ChangesWithLoad {
-                interval: [low, high],
-            } => high / low - 1.0,
-        };
-        if error <= 0.05 { 3 } else { 2 }
+        let is_narrow = |[low, high]: [f64; 2]| (high / low).sqrt() <= 1.05;
+        if self.interval().is_some_and(is_narrow) {
+            3
+        } else {
+            2
+        }
     }
 }
 

@@ -251,19 +251,18 @@ struct FactorReport {
 
 impl From<Factor> for FactorReport {
     fn from(factor: Factor) -> FactorReport {
-        let within = |most: f64| Some([1.0 / (1.0 + most), 1.0 + most]);
-        let (finding, interval) = match factor.finding {
-            Finding::Difference { interval, .. } => ("difference", Some(interval)),
-            Finding::NoDifference { within: most } => ("no-difference", within(most)),
-            Finding::NotResolved { at_most } => ("not-resolved", at_most.and_then(within)),
-            Finding::ChangesWithLoad { interval } => ("changes-with-the-load", Some(interval)),
+        let finding = match factor.finding {
+            Finding::Difference { .. } => "difference",
+            Finding::NoDifference { .. } => "no-difference",
+            Finding::NotResolved { .. } => "not-resolved",
+            Finding::ChangesWithLoad { .. } => "changes-with-the-load",
         };
         FactorReport {
             label: factor.label,
             value: factor.value,
             matters: matches!(factor.finding, Finding::Difference { .. }),
             finding,
-            interval,
+            interval: factor.finding.interval(),
         }
     }
 }
@@ -627,7 +626,7 @@ impl Outcome {
             } => lang::text(compare.slower),
             Finding::NoDifference { .. }
             | Finding::NotResolved {
-                at_most: Some(..0.05),
+                at_most: Some(..0.1),
             } => lang::text(compare.none),
             _ if self.recorded_in_words().is_some() => {
                 tr!("The recording varies too much to say more.")

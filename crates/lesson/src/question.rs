@@ -44,21 +44,15 @@ impl Lesson {
     }
 }
 
-/// Which of some factors is nearest to what was measured; `None` if that was not resolved, or varies between two.
+/// Which of some factors is nearest to what was measured; `None` if there were too few rounds, or it may be between two.
 pub fn nearest_factor(factors: &[f64], finding: Finding) -> Option<usize> {
-    let ends = match finding {
-        Finding::Difference { ratio, .. } => [ratio; 2],
-        Finding::NoDifference { .. } => [1.0; 2],
-        // Both ends have to be nearest to the same factor.
-        Finding::ChangesWithLoad { interval } => interval,
-        Finding::NotResolved { .. } => return None,
-    };
     let nearest = |measured: f64| {
         let distance = |factor: &f64| (factor / measured).ln().abs();
         let places = factors.iter().map(distance).enumerate();
         Some(places.min_by(|a, b| a.1.total_cmp(&b.1))?.0)
     };
-    let [first, last] = ends.map(nearest);
+    // Both ends have to be nearest to the same factor.
+    let [first, last] = finding.interval()?.map(nearest);
     first.filter(|_| first == last)
 }
 
