@@ -205,7 +205,10 @@ impl PartOutcome {
                 count: spans.len(),
                 length_ms: median(spans.iter().map(|span| span.length().as_ms()))?,
                 call_ms: median(calls().map(|(_, call)| call.length().as_ms())),
-                done_ms: median(calls().map(|(span, call)| ms(call.start, span.end))),
+                // By the clock of the device, an op may seem to start before its call.
+                done_ms: median(
+                    calls().map(|(span, call)| ms(call.start.min(span.start), span.end)),
+                ),
                 bytes: round.steps[spans.first()?.step as usize].bytes,
             })
         });
