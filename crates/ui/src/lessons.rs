@@ -279,15 +279,19 @@ impl OpenLesson {
     }
 
     fn page(&self) -> LessonPage {
-        let scene = match self.step.checked_sub(1) {
-            None => &self.scenes[self.lesson.asked()],
-            Some(at) => &self.scenes[at],
-        };
+        let asked = &self.scenes[self.lesson.asked()];
+        let at = self.step.checked_sub(1);
+        let scene = at.map_or(asked, |at| &self.scenes[at]);
         let mut page = LessonPage {
             title: lang::text(self.lesson.title).into(),
             about: about(self.lesson),
             question: lang::text(self.lesson.question).into(),
-            choices: self.choices(),
+            // Beside another comparison, the right one would seem to be of that.
+            choices: if scene == asked {
+                self.choices()
+            } else {
+                Vec::new()
+            },
             number: self.step + 1,
             of: self.scenes.len() + 1,
             columns: self.columns(scene),
@@ -392,7 +396,7 @@ impl OpenLesson {
             page.rounds = Chart::on_one_axis(rounds.map(Arc::new).collect());
         } else {
             let why = tr!(
-                "the rounds are not drawn: timing each op, as for the figures of ops, changes them too much"
+                "the rounds are not drawn: with each op timed, and without what the host does between ops, they would contradict the times"
             );
             page.note = [&*page.note, why].join(" · ");
         }
