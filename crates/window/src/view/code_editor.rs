@@ -101,7 +101,7 @@ fn show_code(ui: &mut Ui, editor: &CodeEditor) {
     // Another text begins at its top.
     let exercise = editor.exercise.map(|it| it.name);
     let of_text = (editor.code.extension(), editor.path(), exercise);
-    let area = ScrollArea::both().id_salt(of_text).auto_shrink(false);
+    let area = ScrollArea::vertical().id_salt(of_text).auto_shrink(false);
     ui.horizontal_top(|ui| {
         ui.add_space(GUTTER);
         area.show(ui, |ui| {
@@ -132,33 +132,35 @@ fn lay_out_text(ui: &mut Ui, editor: &CodeEditor) -> Option<String> {
         _ => CodeTheme::dark(TYPE),
     };
     theme.format_mut(TokenType::Comment).color = palette.faint;
-    let mut layouter = |ui: &Ui, text: &dyn TextBuffer, _| {
+    let mut layouter = |ui: &Ui, text: &dyn TextBuffer, width| {
         let mut job = highlight(ui.ctx(), ui.style(), &theme, text.as_str(), language);
-        job.wrap.max_width = f32::INFINITY;
+        job.wrap.max_width = width;
         ui.fonts_mut(|fonts| fonts.layout_job(job))
     };
-    let mut margin = Margins::NONE;
-    margin.inner_margin = Margin::ZERO;
     // What stands at the left of the text stays there when that scrolls.
     let seen = ui.clip_rect();
     let seen = seen.with_min_x(seen.left() - GUTTER);
     let mut painter = ui.painter().clone();
     painter.set_clip_rect(seen);
     let marks = painter.add(Shape::Noop);
-    let longest = layouter(ui, &text, 0.0).size().x + 2.0;
     let size = ui.available_size();
     let field = TextEdit::multiline(&mut text).id(field_id);
-    let field = field.layouter(&mut layouter).lock_focus(true).frame(margin);
+    let field = field
+        .layouter(&mut layouter)
+        .lock_focus(true)
+        .frame(Margins::NONE);
     let field = field.cursor_at_end(false).desired_width(size.x);
-    let shown = field.min_size(size.max(vec2(longest, 0.0))).show(ui);
-    let context = ui.ctx();
-    context.accesskit_node_builder(field_id, |node| node.set_label(name));
+    let shown = field.min_size(size).show(ui);
+    ui.ctx()
+        .accesskit_node_builder(field_id, |node| node.set_label(name));
     // Behind the text: the lines that are wrong, and the numbers of all.
     let wrong = editor.findings.as_ref().map_or(&[][..], |it| &it.lines);
     let goes = |data: &mut util::IdTypeMap| data.remove_temp(Id::unique("goes to the fault"));
     let goes: Option<bool> = ui.data_mut(goes);
     let mut grounds = Vec::new();
-    for (number, row) in (1..).zip(&shown.galley.rows) {
+    // Long lines wrap: only the first row of one has its number.
+    let (mut number, mut is_first) = (1, true);
+    for row in &shown.galley.rows {
         let rect = row.rect().translate(shown.galley_pos.to_vec2());
         let all = Rect::from_x_y_ranges(seen.x_range(), rect.y_range());
         if wrong.contains(&number) {
@@ -168,13 +170,14 @@ fn lay_out_text(ui: &mut Ui, editor: &CodeEditor) -> Option<String> {
         if goes.is_some() && wrong.first() == Some(&number) {
             ui.scroll_to_rect(rect.with_max_x(rect.left()), Some(Align::Center));
         }
-        let clip = seen.y_range().expand(1.0);
-        let is_whole = clip.contains(all.top()) && clip.contains(all.bottom());
-        if is_whole {
+        if is_first && seen.intersects(all) {
             let font = FontId::monospace(0.86 * TYPE);
             let at = pos2(seen.left() + GUTTER - 10.0, rect.center().y);
-            let number = number.to_string();
             painter.text(at, Align2::RIGHT_CENTER, number, font, palette.faint);
+        }
+        is_first = row.ends_with_newline;
+        if is_first {
+            number += 1;
         }
     }
     painter.set(marks, Shape::Vec(grounds));
