@@ -90,10 +90,13 @@ impl Dialog {
                 picker.show(cx, tr!("Menu"), one, &tabs, false, rows)
             }
             Dialog::Help(picker) => {
-                let (title, rows) = (tr!("Keyboard shortcuts"), |_| {
-                    TABLE.iter().map(Item::Acts).collect()
+                let title = tr!("Keyboard shortcuts");
+                let (stays, picked) = picker.show(cx, title, 360.0, &[], true, |_| {
+                    // What a lecture changes comes first.
+                    let mut rows = Vec::from_iter(&*TABLE);
+                    rows.sort_by_key(|row| row.topic != Topic::Switches);
+                    rows.into_iter().map(Item::Acts).collect()
                 });
-                let (stays, picked) = picker.show(cx, title, 360.0, &[], true, rows);
                 // Any row closes it; these do no more.
                 let closing = [ViewAction::ToggleHelp, ViewAction::Escape];
                 let closing = closing.map(|it| UiRequest::Act(it.into()));

@@ -58,7 +58,7 @@ pub(super) fn dialog(
     let area = Modal::default_area(Id::unique(name)).anchor(align, to);
     let modal = modal.area(area).show(cx.context, |ui| {
         cx.context.accesskit_node_builder(ui.unique_id(), |node| {
-            node.set_role(accesskit::Role::Dialog);
+            node.set_role(Role::Dialog);
             node.set_label(words);
         });
         ui.set_width(width.min(0.92 * cx.screen.width()));
@@ -589,7 +589,7 @@ fn pattern_text(ui: &Ui, cx: DialogContext<'_>, shelved: &Shelved) -> WidgetText
     job.into()
 }
 
-fn paint_pattern(ui: &Ui, square: Rect, shelved: &Shelved, colour: egui::Color32) {
+fn paint_pattern(ui: &Ui, square: Rect, shelved: &Shelved, colour: Color32) {
     let picture = &SHELF_PICTURES[shelved.name];
     let [across, down] = [picture.size.width(), picture.size.height()].map(|it| it as f32);
     let cell = (square.width() / across.max(down)).min(5.0);
