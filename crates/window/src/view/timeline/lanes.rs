@@ -20,7 +20,7 @@ const MIN_WIDTH: f32 = 1.25;
 /// How far beside a bar that still count as over it.
 const NEAR: f32 = 3.0;
 /// Rows at least this high have the ops' names in their bars.
-const MIN_NAMED: f32 = 10.5;
+const MIN_NAMED: f32 = 8.5;
 
 /// Lanes of a round, and where they stand.
 pub(super) struct Strip<'a> {
@@ -214,7 +214,7 @@ impl<'a> Strip<'a> {
             let inside = text_on(mixed(palette, colour, fill(bar.kind)));
             let name = self.chart.name(bar).to_owned();
             let name = painter.layout_no_wrap(name, font.clone(), inside);
-            if name.size().x + 8.0 <= rect.width() {
+            if name.size().x + 4.0 <= rect.width() {
                 put(painter, rect.center(), Align2::CENTER_CENTER, name);
             }
         }
