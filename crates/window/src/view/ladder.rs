@@ -22,11 +22,17 @@ const MAX_ROW: f32 = 56.0;
 /// From this height on a row has its rung's idea below name and rate, which takes this of it.
 const MIN_ROW_WITH_IDEA: f32 = 40.0;
 const IDEA: f32 = 20.0;
-/// The height of the axis' figures, and these.
+/// The height of the limit's name above the rungs, and of the axis' figures below them.
+const LIMIT: f32 = 20.0;
 const TICKS: f32 = 22.0;
-/// Rates on the axis, which ends with the last one: of a GPU, whose limit is known, and of a CPU.
-const OF_GPU: [(f64, &str); 4] = [(1e9, "1 G"), (1e11, "100 G"), (1e13, "10 T"), (1e15, "1 P")];
-const OF_CPU: [(f64, &str); 3] = [(1e8, "100 M"), (1e10, "10 G"), (1e12, "1 T")];
+/// Figures on the axis.
+const DECADES: [(f64, &str); 5] = [
+    (1e8, "100 M"),
+    (1e10, "10 G"),
+    (1e12, "1 T"),
+    (1e14, "100 T"),
+    (1e16, "10 P"),
+];
 /// A rung's name and its rate in figures, beside the axis.
 const NAMES: f32 = 116.0;
 const RATES: f32 = 74.0;
@@ -46,12 +52,19 @@ pub(crate) fn show(ui: &mut Ui, chart: &LadderChart, rect: Rect) {
         let how = tr!("while launches run, measured by events around them");
         ui.label(styled(how, regular(13.0), palette.label));
         ui.spacing_mut().item_spacing.y = 0.0;
+        let (_, above) = ui.allocate_space(vec2(ui.available_width(), LIMIT));
+        if let Some(limit) = chart.limit {
+            let text = tr!("limit {}", si(limit));
+            let text = styled(text.trim_end(), regular(13.0), palette.limit);
+            let at = pos2(x(chart, above, limit), above.center().y);
+            let place = Rect::from_center_size(at, vec2(RATES, LIMIT));
+            ui.put(place, Label::new(text).extend());
+        }
         let room = (ui.available_height() - FOOT) / chart.rungs.len().max(1) as f32;
         for rung in &chart.rungs {
             show_rung(ui, chart, rung, room.min(MAX_ROW), &palette);
         }
-        let size = vec2(ui.available_width(), TICKS);
-        let (ticks, _) = ui.allocate_exact_size(size, Sense::hover());
+        let (_, ticks) = ui.allocate_space(vec2(ui.available_width(), TICKS));
         for (rate, text) in decades(chart) {
             let at = pos2(x(chart, ticks, *rate), ticks.center().y);
             let font = regular(13.0);
@@ -63,19 +76,22 @@ pub(crate) fn show(ui: &mut Ui, chart: &LadderChart, rect: Rect) {
     });
 }
 
+/// The axis' figures, up to the first that no rate and no limit is above; no rate of a CPU is above 1 T.
 fn decades(chart: &LadderChart) -> &'static [(f64, &'static str)] {
-    match chart.limit {
-        Some(_) => &OF_GPU,
-        None => &OF_CPU,
-    }
+    let marks = chart.rungs.iter().filter_map(|rung| rung.mark);
+    let rates = marks.map(|(rate, _)| rate).chain(chart.live);
+    let most = rates.chain(chart.limit).fold(1e12, f64::max);
+    let below = DECADES.partition_point(|(rate, _)| *rate < most);
+    &DECADES[..DECADES.len().min(below + 1)]
 }
 
 /// Where a rate is in a row; decades are equally wide.
 fn x(chart: &LadderChart, row: Rect, rate: f64) -> f32 {
     let power = rate.max(1.0).log10() as f32;
     let across = row.left() + NAMES..=row.right() - RATES;
-    let last = decades(chart).last().map_or(15.0, |(rate, _)| rate.log10());
-    egui::remap_clamp(power, 8.0..=last as f32, across)
+    // Two decades from figure to figure.
+    let last = 6.0 + 2.0 * decades(chart).len() as f32;
+    remap_clamp(power, 8.0..=last, across)
 }
 
 /// A rung; a click shows its source.
@@ -119,7 +135,7 @@ fn show_rung(ui: &mut Ui, chart: &LadderChart, rung: &Rung, height: f32, palette
     };
     let y = row.center().y;
     let name = fitted(painter, &rung.name, font, colour, NAMES - 20.0);
-    painter.galley(pos2(row.left(), y - name.size().y / 2.0), name, colour);
+    put(painter, row.left_center(), Align2::LEFT_CENTER, name);
     let (rate, font, colour) = match rung.mark {
         Some((rate, source)) => {
             let at = pos2(x(chart, row, rate), y);
@@ -155,7 +171,7 @@ fn paint_mark(painter: &Painter, at: Pos2, source: Option<RateSource>, palette: 
     painter.circle(at, radius, fill, Stroke::new(2.0, edge));
 }
 
-/// The kinds of marks that the chart has, and the limit.
+/// The kinds of marks that the chart has.
 fn show_legend(ui: &mut Ui, chart: &LadderChart, palette: &Palette) {
     let sources = [
         (Some(Recorded), tr!("recorded")),
@@ -163,23 +179,17 @@ fn show_legend(ui: &mut Ui, chart: &LadderChart, palette: &Palette) {
         (Some(Session), tr!("in this session")),
         (None, tr!("now")),
     ];
-    let is_there = |source: Option<RateSource>| match source {
-        Some(_) => {
-            let mut marks = chart.rungs.iter().filter_map(|rung| rung.mark);
-            marks.any(|(_, of)| Some(of) == source)
-        }
-        None => chart.live.is_some(),
-    };
-    let small = |text: &str, colour| RichText::new(text).small().color(colour);
+    let marks = chart.rungs.iter().filter_map(|rung| rung.mark);
+    let marks = marks.map(|(_, source)| Some(source));
+    let shown: Vec<_> = marks.chain(chart.live.map(|_| None)).collect();
     ui.horizontal(|ui| {
-        for (source, text) in sources.into_iter().filter(|(source, _)| is_there(*source)) {
-            let (mark, _) = ui.allocate_exact_size(vec2(3.0 * MARK, 22.0), Sense::hover());
+        for (source, text) in sources
+            .into_iter()
+            .filter(|(source, _)| shown.contains(source))
+        {
+            let (_, mark) = ui.allocate_space(vec2(3.0 * MARK, 22.0));
             paint_mark(ui.painter(), mark.center(), source, palette);
-            ui.label(small(text, palette.label));
-        }
-        if let Some(limit) = chart.limit {
-            let text = tr!("limit {}", si(limit));
-            ui.label(small(&format!("| {}", text.trim_end()), palette.limit));
+            ui.label(RichText::new(text).small().color(palette.label));
         }
     });
 }
