@@ -228,10 +228,13 @@ pub(crate) fn paint(ui: &mut Ui, frame: &Frame<'_>, place: Option<&(WindowLayout
     if let Some(sentence) = no_room(options, layout) {
         figures.notify(sentence);
     }
-    // The finding stands over the lanes, or in the step of a lecture.
-    if layout.timeline.is_some() && !layout.is_short {
-        figures.messages.retain(|it| it.0 != Urgency::Effect);
-    }
+    // The finding stands over the lanes, or in the step of a lecture; what is true all the time would stand
+    // under each step of a presentation.
+    figures.messages.retain(|it| match it.0 {
+        Urgency::Effect => layout.timeline.is_none() || layout.is_short,
+        Urgency::Warning => !frame.is_enlarged(),
+        _ => true,
+    });
     let only = app.single_instance();
     over_panels::paint_marks(ui, status, only, layout);
     say_panels(ui, status, only, layout);

@@ -13,7 +13,7 @@ use ui::figures::{Figure, Figures, PACE, RunState, Urgency};
 
 /// Room below the column's figures for messages, whether there are any or not: no figure goes when one
 /// comes.
-const MESSAGES: f32 = 64.0;
+const MESSAGES: f32 = 70.0;
 /// The heights in the column of a figure at least, of a line between groups, and of the last line: at 1280 x 800
 /// all figures up to the compute device's are in view.
 const ROW: f32 = 19.0;
@@ -46,6 +46,7 @@ pub(crate) fn show_side(ui: &mut Ui, rect: Rect, figures: &Figures) {
                 }
             }
         });
+        ui.add_space(6.0);
         let room = ui.available_height() - FOOT;
         let messages = ScrollArea::vertical().id_salt("messages").max_height(room);
         let messages = messages.min_scrolled_height(room).auto_shrink(false);
@@ -139,7 +140,7 @@ fn show_figure(ui: &mut Ui, figure: &Figure, size: f32, is_row: bool) {
         WidgetAtom::new((name.font(regular(14.5)), Atom::grow(), value))
     } else {
         truncated(ui, name.small());
-        WidgetAtom::new((value, Atom::grow()))
+        WidgetAtom::new(value)
     };
     let shown = shown.wrap_mode(TextWrapMode::Truncate).sense(sense);
     let width = ui.available_width() - 4.0;
