@@ -254,19 +254,20 @@ impl Body<'_> {
         let columns = &self.page.columns;
         let lines = columns.iter().flat_map(|column| &column.code);
         let longest = lines.map(|line| lang::columns(&line.text)).max();
-        let names: &[&str] = if columns.len() == 2 {
-            &["A · ", "B · "]
+        let names = if columns.len() == 2 {
+            ["A · ", "B · "]
         } else {
-            &[]
+            [""; 2]
         };
         ui.columns(columns.len(), |uis| {
-            let names = names.iter().chain(std::iter::repeat(&""));
-            for ((ui, column), name) in uis.iter_mut().zip(columns).zip(names) {
+            for ((ui, column), name) in uis.iter_mut().zip(columns).zip(names.iter().cycle()) {
                 let title = format!("{name}{}", column.title);
                 let room = ui.available_width() / (LETTER * longest.unwrap_or(1).max(1) as f32);
                 ui.vertical(|ui| {
                     self.text(ui, &title, medium(17.0), self.palette.value);
                     self.column(ui, column, (14.0 * self.size).min(room));
+        // The figures of one do not run into the names of the next.
+        ui.spacing_mut().item_spacing.x = 28.0 * self.size;
                 });
             }
         });
