@@ -85,7 +85,8 @@ impl<'a> Frame<'a> {
 
     /// Whether it is a presentation; a lesson's page is as large as its room takes all the same.
     fn is_enlarged(&self) -> bool {
-        self.app.options.presentation && self.app.lessons.screen().is_none()
+        let is_lesson = self.app.lessons.screen().is_some();
+        self.app.options.presentation && (self.app.drawing.lecture.is_some() || !is_lesson)
     }
 
     /// The target, in points.

@@ -17,14 +17,15 @@ use lang::{Message, tr};
 use ui::figures::Urgency;
 use ui::{LessonChoice, LessonColumn, LessonPage, TimeBar, ViewAction};
 
-/// The room around all of it.
-const PAD: f32 = 26.0;
+/// The room around all of it: its next button is where a step of a lecture has it, so that a mouse can click
+/// again and again.
+const PAD: Vec2 = vec2(22.0, 7.0);
 /// The smallest and the largest type, of the usual one; a page that is too high all the same scrolls.
 const SMALLEST: f32 = 0.4;
 const LARGEST: f32 = 1.6;
 /// Sizes of type from the largest to the smallest, but one.
 const STEPS: u8 = 24;
-/// The height of the buttons' row.
+/// The height of the last row.
 const FOOT: f32 = 36.0;
 /// The part of the height that a chart has at least.
 const CHART: f32 = 0.26;
@@ -41,10 +42,11 @@ pub(crate) fn show(
     rect: Rect,
 ) {
     let palette = palette(ui);
-    lay_out(ui, rect.shrink2(vec2(PAD, 0.6 * PAD)), "lesson", |ui| {
+    lay_out(ui, rect.shrink2(PAD), "lesson", |ui| {
         ui.visuals_mut().widgets.noninteractive.fg_stroke.color = palette.value;
-        let title = |ui: &mut Ui| ui.label(RichText::new(&page.title).font(medium(24.0)));
-        both_ends().show(ui, title, show_menu);
+        let title = |ui: &mut Ui| ui.label(RichText::new(&page.title).font(medium(20.0)));
+        let buttons = |ui: &mut Ui| show_page_buttons(ui, page, is_lectures);
+        both_ends().show(ui, title, buttons);
         if !page.about.is_empty() {
             truncated(ui, styled(&page.about, regular(15.0), palette.label));
         }
@@ -68,7 +70,7 @@ pub(crate) fn show(
             let area = ScrollArea::vertical().auto_shrink(false);
             area.show(ui, |ui| body(size).show(ui));
         });
-        show_foot(ui, page, is_lectures);
+        show_foot(ui, page);
     });
 }
 
@@ -116,33 +118,40 @@ pub(crate) fn page_buttons(ui: &mut Ui, buttons: &[(&str, ViewAction, bool)]) {
     }
 }
 
-fn show_foot(ui: &mut Ui, page: &LessonPage, is_lectures: bool) {
-    let (hint, next) = match page.number {
-        1 => (
-            tr!("Press a digit to predict, → to measure"),
-            tr!("Measure"),
-        ),
-        _ => (
-            tr!("← → or a presenter’s remote · M: measure again"),
-            tr!("Next"),
-        ),
-    };
-    // The page that closes a lecture asks nothing.
-    let is_measured = page.number > 1 && page.progress.is_none() && !page.question.is_empty();
+/// From the right.
+fn show_page_buttons(ui: &mut Ui, page: &LessonPage, is_lectures: bool) {
     let (has_previous, has_next) = (page.number > 1, page.number < page.of);
-    ui.horizontal(|ui| {
-        ui.label(RichText::new(format!("{} / {}", page.number, page.of)).small());
+    let next = if has_previous {
+        tr!("Next")
+    } else {
+        tr!("Measure")
+    };
+    #[rustfmt::skip]
+    page_buttons(ui, &[
+        // The page that closes a lecture asks nothing.
+        (next, ViewAction::NextPage, is_lectures || has_next || page.question.is_empty()),
+        (tr!("Back"), ViewAction::PreviousPage, is_lectures || has_previous),
+        (tr!("Close"), ViewAction::ToggleLessons, true),
+    ]);
+    ui.label(RichText::new(format!("{} / {}", page.number, page.of)).small());
+}
+
+fn show_foot(ui: &mut Ui, page: &LessonPage) {
+    let hint = match page.number {
+        1 => tr!("Press a digit to predict, → to measure"),
+        _ => tr!("← → or a presenter’s remote · M: measure again"),
+    };
+    let is_measured = page.number > 1 && page.progress.is_none() && !page.question.is_empty();
+    let left = |ui: &mut Ui| {
         #[rustfmt::skip]
         page_buttons(ui, &[
-            (tr!("Back"), ViewAction::PreviousPage, is_lectures || has_previous),
-            (next, ViewAction::NextPage, is_lectures || has_next || page.question.is_empty()),
             (tr!("Measure again"), ViewAction::MeasureAgain, is_measured),
             (tr!("Back to the list"), ViewAction::Escape, true),
-            (tr!("Close"), ViewAction::ToggleLessons, true),
         ]);
         let colour = palette(ui).label;
         truncated(ui, styled(hint, regular(14.0), colour));
-    });
+    };
+    both_ends().show(ui, left, show_menu);
 }
 
 /// What the class predicts, in type of a size; a click chooses it while it is asked.
