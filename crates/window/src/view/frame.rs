@@ -13,7 +13,7 @@ use crate::view::{
     toolbar,
 };
 use lang::{Message, message, tr};
-use session::{PicturePlan, SessionAction, Status, Switches, TransferChoice};
+use session::{PicturePlan, SessionAction, Status, TransferChoice};
 use ui::figures::{Urgency, figures};
 use ui::finding::ComparisonTexts;
 use ui::lab::Lab;
@@ -79,11 +79,12 @@ impl<'a> Frame<'a> {
 
     /// How large a point is.
     pub(crate) fn pixels_per_point(&self) -> f32 {
-        let (zoom, presentation) = (self.app.options.interface_scale, self.is_enlarged());
-        layout::pixels_per_point(self.pixels, self.scale, zoom, presentation)
+        let zoom = self.app.options.interface_scale;
+        layout::pixels_per_point(self.pixels, self.scale, zoom, self.is_enlarged())
     }
 
-    /// Whether it is a presentation; a lesson's page is as large as its room takes all the same.
+    /// Whether it is a presentation; a lesson's page is as large as its room takes all the same, but within a
+    /// lecture its buttons are as large as those of a step.
     fn is_enlarged(&self) -> bool {
         let is_lesson = self.app.lessons.screen().is_some();
         self.app.options.presentation && (self.app.drawing.lecture.is_some() || !is_lesson)
@@ -168,17 +169,12 @@ impl<'a> Frame<'a> {
 /// The transfer to request. During a comparison, the reduced view if A or B uses it, because only
 /// the drawing side knows its region.
 fn requested_transfer(status: &Status) -> TransferChoice {
-    let requested = status.setting.switches.transfer;
-    let both = status
-        .lab
-        .comparison
-        .as_ref()
-        .map(|comparison| comparison.switches);
-    let view = |switches: Switches| switches.transfer == TransferChoice::View;
-    match both {
-        Some(both) if both.into_iter().any(view) => TransferChoice::View,
-        Some([first, _]) => first.transfer,
-        None => requested,
+    let Some(comparison) = &status.lab.comparison else {
+        return status.setting.switches.transfer;
+    };
+    match comparison.switches.map(|of| of.transfer) {
+        [_, TransferChoice::View] => TransferChoice::View,
+        [first, _] => first,
     }
 }
 

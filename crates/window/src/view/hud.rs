@@ -151,8 +151,8 @@ fn show_figure(ui: &mut Ui, figure: &Figure, size: f32, is_row: bool) {
         ui.painter().rect_filled(around, 4.0, palette.rule);
     }
     let shown = shown.paint(ui).response;
-    let said = || format!("{}: {}", figure.label, figure.value);
-    shown.widget_info(|| WidgetInfo::labeled(role, true, said()));
+    let said = format!("{}: {}", figure.label, figure.value);
+    shown.widget_info(|| WidgetInfo::labeled(role, true, &said));
     requests(&shown, UiRequest::Change(figure.settings, shown.rect));
     if !figure.tip.is_empty() {
         tip(shown, || &*figure.tip);

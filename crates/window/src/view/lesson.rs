@@ -84,13 +84,12 @@ pub(crate) fn size_that_fits<T: Clone + PartialEq + Send + Sync + 'static>(
     contents: impl Fn(&mut Ui, f32),
 ) -> f32 {
     let id = ui.unique_id().with("size of type");
-    let known = ui.data_mut(|data| {
-        let known: &mut Option<(T, Rect, f32)> = data.get_temp_mut_or_default(id);
-        let is_same = |(of, within, _): &&(T, Rect, f32)| of == page && *within == room;
-        known.as_ref().filter(is_same).map(|(_, _, size)| *size)
-    });
-    if let Some(size) = known {
-        return size;
+    let known = ui.data(|data| data.get_temp::<Arc<(T, Rect, f32)>>(id));
+    if let Some((of, within, size)) = known.as_deref()
+        && of == page
+        && *within == room
+    {
+        return *size;
     }
     let size = |step: u8| largest + (SMALLEST - largest) * f32::from(step) / f32::from(STEPS);
     let is_too_high = |step: &u8| {
@@ -104,7 +103,7 @@ pub(crate) fn size_that_fits<T: Clone + PartialEq + Send + Sync + 'static>(
     };
     let steps: Vec<u8> = (0..STEPS).collect();
     let size = size(steps.partition_point(is_too_high) as u8);
-    ui.data_mut(|data| data.insert_temp(id, Some((page.clone(), room, size))));
+    ui.data_mut(|data| data.insert_temp(id, Arc::new((page.clone(), room, size))));
     size
 }
 
@@ -268,6 +267,8 @@ impl Body<'_> {
         } else {
             [""; 2]
         };
+        // The figures of one do not run into the names of the next.
+        ui.spacing_mut().item_spacing.x = 28.0 * self.size;
         ui.columns(columns.len(), |uis| {
             for ((ui, column), name) in uis.iter_mut().zip(columns).zip(names.iter().cycle()) {
                 let title = format!("{name}{}", column.title);
@@ -275,8 +276,6 @@ impl Body<'_> {
                 ui.vertical(|ui| {
                     self.text(ui, &title, medium(17.0), self.palette.value);
                     self.column(ui, column, (14.0 * self.size).min(room));
-        // The figures of one do not run into the names of the next.
-        ui.spacing_mut().item_spacing.x = 28.0 * self.size;
                 });
             }
         });
@@ -296,7 +295,6 @@ impl Body<'_> {
 
     /// A label and, at the right end of the line, its value.
     fn figure(&self, ui: &mut Ui, label: &str, value: &str, size: f32, colour: Color32) {
-        let label_colour = self.palette.label;
         // The longer one wraps, so that no short one breaks within a word.
         let sides = if label.len() < value.len() {
             Sides::new().shrink_right()
@@ -305,7 +303,7 @@ impl Body<'_> {
         };
         sides.wrap().show(
             ui,
-            |ui| self.text(ui, label, regular(size), label_colour),
+            |ui| self.text(ui, label, regular(size), self.palette.label),
             |ui| self.text(ui, value, medium(size), colour),
         );
     }
@@ -345,8 +343,7 @@ impl Body<'_> {
     /// A time as a bar, which is hollow if it was predicted, with the interval that a measured one lies in.
     fn bar(&self, ui: &mut Ui, bar: &TimeBar, longest: f64) {
         let (size, palette) = (self.size, &self.palette);
-        let room = vec2(ui.available_width(), 13.0 * size);
-        let (place, _) = ui.allocate_exact_size(room, Sense::hover());
+        let (_, place) = ui.allocate_space(vec2(ui.available_width(), 13.0 * size));
         let painter = ui.painter();
         let x = |ms: f64| place.left() + (ms / longest) as f32 * place.width();
         let length = place.with_max_x(x(bar.milliseconds).max(place.left() + 2.0 * size));
@@ -369,7 +366,7 @@ impl Body<'_> {
     fn chart(&self, ui: &mut Ui, bottom: f32) {
         let (page, size, palette) = (self.page, self.size, &self.palette);
         let height = (bottom - ui.cursor().top()).max(CHART * self.room.height());
-        let (room, _) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
+        let (_, room) = ui.allocate_space(vec2(ui.available_width(), height));
         if !ui.is_visible() {
             return;
         }
@@ -398,7 +395,7 @@ impl Body<'_> {
 
 /// The texture of a picture, which is kept while it has the same pixels.
 fn texture(ui: &Ui, at: usize, picture: &lesson::LessonImage) -> TextureHandle {
-    let id = egui::Id::unique("the lesson's picture").with(at);
+    let id = Id::unique("the lesson's picture").with(at);
     let known = ui.data(|data| data.get_temp::<(Arc<[u8]>, TextureHandle)>(id));
     if let Some((pixels, texture)) = known
         && Arc::ptr_eq(&pixels, &picture.rgba)
@@ -406,10 +403,10 @@ fn texture(ui: &Ui, at: usize, picture: &lesson::LessonImage) -> TextureHandle {
         return texture;
     }
     let size = [picture.width, picture.height].map(|side| side as usize);
-    let image = egui::ColorImage::from_rgba_unmultiplied(size, &picture.rgba);
+    let image = ColorImage::from_rgba_unmultiplied(size, &picture.rgba);
     let texture = ui
         .ctx()
-        .load_texture("lesson", image, egui::TextureOptions::LINEAR);
+        .load_texture("lesson", image, TextureOptions::LINEAR);
     ui.data_mut(|data| data.insert_temp(id, (picture.rgba.clone(), texture.clone())));
     texture
 }
