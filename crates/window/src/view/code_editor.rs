@@ -139,7 +139,7 @@ fn lay_out_text(ui: &mut Ui, editor: &CodeEditor) -> Option<String> {
     };
     // What stands at the left of the text stays there when that scrolls.
     let seen = ui.clip_rect();
-    let seen = seen.with_min_x(seen.left() - GUTTER);
+    let seen = seen.with_min_x(ui.max_rect().left() - GUTTER);
     let mut painter = ui.painter().clone();
     painter.set_clip_rect(seen);
     let marks = painter.add(Shape::Noop);
@@ -170,7 +170,7 @@ fn lay_out_text(ui: &mut Ui, editor: &CodeEditor) -> Option<String> {
         if goes.is_some() && wrong.first() == Some(&number) {
             ui.scroll_to_rect(rect.with_max_x(rect.left()), Some(Align::Center));
         }
-        if is_first && seen.intersects(all) {
+        if is_first && seen.expand(1.0).contains_rect(all) {
             let font = FontId::monospace(0.86 * TYPE);
             let at = pos2(seen.left() + GUTTER - 10.0, rect.center().y);
             painter.text(at, Align2::RIGHT_CENTER, number, font, palette.faint);

@@ -210,9 +210,7 @@ fn source(status: &Status, drawn: Option<&str>, folded: Option<usize>) -> String
     };
     let how = drawn.unwrap_or(how);
     match folded {
-        Some(folded) if folded > 1 => {
-            how.to_owned() + tr!("; {folded} streams per row", folded = folded).as_str()
-        }
+        Some(folded) if folded > 1 => how.to_owned() + tr!("; {folded} streams per row").as_str(),
         _ => how.into(),
     }
 }
