@@ -124,8 +124,6 @@ pub struct ClockStatus {
     pub oldest: Option<u64>,
     /// The generations that are computed again on the way to one that was left.
     pub recomputing: Option<Recomputing>,
-    /// Edits that wait for what is under way.
-    pub waiting_edits: usize,
     /// Whether all the rounds that were asked for are complete.
     pub finished: bool,
 }

@@ -1,11 +1,10 @@
 //! The status of a session: the figures that other threads see.
 
 use super::lab::SessionWorker;
-use crate::command::Command;
 use crate::instances::Sim;
 use crate::state::Mode;
 use crate::status::{ClockStatus, EngineStatus, LatticeStatus, Recomputing};
-use crate::{SessionAction, Status, time_left};
+use crate::{Status, time_left};
 use lang::{Message, message};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -70,14 +69,6 @@ impl SessionWorker {
 
     fn clock_status(&self, now: Instant) -> ClockStatus {
         let is_complete = |sim: &Sim| sim.is_idle() && self.lagging_side().is_none();
-        // Somebody waits to see its effect on cells.
-        let is_edit = |command: &&Command| {
-            use SessionAction::{Redo, Undo};
-            matches!(
-                command,
-                Command::Edit(..) | Command::ReadCells(..) | Command::Act(Undo | Redo)
-            )
-        };
         ClockStatus {
             running: self.is_running(),
             generation: self.state.position.generation,
@@ -90,7 +81,6 @@ impl SessionWorker {
                 oldest.max(start).generation
             }),
             recomputing: self.recomputing(now),
-            waiting_edits: self.state.queue.iter().filter(is_edit).count(),
             finished: self.state.has_all_rounds()
                 && self.state.cells_known
                 && self.state.moving().is_none()

@@ -157,7 +157,7 @@ pub(super) const SCREENS: &[Row] = &[
     }),
     ("pencil", |it| {
         it.grid(1, 256, 256);
-        (it.status.clock.running, it.status.clock.waiting_edits) = (false, 2);
+        it.status.clock.running = false;
         it.app.drawing.recording = Some(Duration::from_secs(75));
         it.app.options.grid_lines = true;
         it.zoom(8.0, [350.0; 2]);
