@@ -251,7 +251,7 @@ impl LectureRun {
             let answer = self.answer(before);
             let is_right = answer.is_right;
             let result = match answer.predicted {
-                None => measured.in_words(),
+                None => lang::sentence_case(&measured.in_words()),
                 Some(predicted) => tr!(
                     "You: {predicted} · {device}: {measured}",
                     device = whole(&self.device),
