@@ -305,8 +305,8 @@ impl Bench {
     }
 }
 
-/// By how much the device's clock is at least behind the host's, or before it, in nanoseconds; they agree to some
-/// 10 µs. No op begins before its call, nor ends after one that waits for its stream.
+/// What to add to times by the device's clock, in nanoseconds, so that no op begins before its call or ends after a
+/// call that waits for its stream; 0 if none does. The clocks of host and device agree to some 10 µs.
 fn clock_skew(steps: &[StepFacts], ran: &Ran) -> i64 {
     let calls = || ran.host.iter();
     let begun = ran.spans.iter().filter_map(|span| {

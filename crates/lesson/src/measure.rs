@@ -205,9 +205,11 @@ fn measure(
                 }
             }
         }
-        for (experiment, &part) in experiments.iter_mut().zip(&parts).filter(|_| can_compare) {
-            let of = &lesson.parts[part];
-            show_typical_round(&mut **experiment, of, &mut outcome.parts[part])?;
+        if can_compare {
+            for (experiment, &part) in experiments.iter_mut().zip(&parts) {
+                let of = &lesson.parts[part];
+                show_typical_round(&mut **experiment, of, &mut outcome.parts[part])?;
+            }
         }
         for part in group {
             go_on(on_progress(Progress::Measured(

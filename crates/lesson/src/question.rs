@@ -44,14 +44,14 @@ impl Lesson {
     }
 }
 
-/// Which of some factors is nearest to what was measured; `None` if there were too few rounds, or it may be between two.
+/// Which of some factors is nearest to what was measured, over all of its interval; `None` if two of them are, or
+/// there were too few rounds for an interval.
 pub fn nearest_factor(factors: &[f64], finding: Finding) -> Option<usize> {
     let nearest = |measured: f64| {
         let distance = |factor: &f64| (factor / measured).ln().abs();
         let places = factors.iter().map(distance).enumerate();
         Some(places.min_by(|a, b| a.1.total_cmp(&b.1))?.0)
     };
-    // Both ends have to be nearest to the same factor.
     let [first, last] = finding.interval()?.map(nearest);
     first.filter(|_| first == last)
 }

@@ -89,7 +89,7 @@ pub(crate) fn show_cells(ui: &mut Ui, rect: Rect, figures: &Figures, cells: &[&F
                     show_state(ui, figures.state, "");
                 });
                 for (at, figure) in cells.iter().enumerate() {
-                    // The first one is for the last row.
+                    // The first one is read from the last row of a hall.
                     let size = if at == 0 { 22.0 } else { 17.0 };
                     let place = vec2(cell * width(figure) - 6.0, CELL_HEIGHT);
                     ui.allocate_ui_with_layout(place, down, |ui| {
