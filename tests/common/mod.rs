@@ -155,6 +155,13 @@ impl Drop for Running {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        if std::thread::panicking() {
+            let said = self.said();
+            let without_frames = said.lines().filter(|line| !line.ends_with(" presented"));
+            let lines: Vec<_> = without_frames.collect();
+            let last = &lines[lines.len().saturating_sub(40)..];
+            eprintln!("the last of what the program said:\n{}", last.join("\n"));
+        }
     }
 }
 
