@@ -64,7 +64,7 @@ fn time_goes_on_back_and_anew() {
     shown.shows(&all, 0);
     // Typed at once, as fast as the server takes it; a number it is not leaves the field open.
     let wrong_first = "colon 2 0 comma 0 period Return BackSpace 0 Return";
-    shown.then(wrong_first, "RunTo(2000)");
+    shown.then(wrong_first, "Reached generation 2000");
     shown.shows(&all, 2000);
     for generation in [1999, 1998] {
         shown.press("BackSpace", "StepBack");

@@ -175,7 +175,8 @@ impl Dialogs {
     /// Where frames are slow, several keys fall between the one that opens a dialog and its first
     /// frame. In that one egui lays it out unseen and disabled, to learn its size, so that a field takes
     /// no keys though it has the focus; and where egui lays a frame out again (`request_discard`), it
-    /// has no events the second time. The keys are kept for the next frame.
+    /// has no events the second time. The keys are kept for the next frame; so is what comes after an
+    /// Enter, which is for the text as it was then.
     pub(crate) fn show(&mut self, cx: DialogContext<'_>) {
         let (kinds, frame) = (
             self.open.iter().map(discriminant).collect(),
@@ -189,11 +190,23 @@ impl Dialogs {
             return self.held.clear();
         };
         self.held.extend(take_keys(cx.context));
-        let mut keys = if is_new {
-            Vec::new()
-        } else {
-            take(&mut self.held)
+        let is_enter = |it: &Event| {
+            matches!(
+                it,
+                Event::Key {
+                    key: Key::Enter,
+                    pressed: true,
+                    ..
+                }
+            )
         };
+        let entered = self.held.iter().position(is_enter);
+        let count = match entered {
+            _ if is_new => 0,
+            Some(at) => at + 1,
+            None => self.held.len(),
+        };
+        let mut keys = self.held.drain(..count).collect();
         if !self.held.is_empty() {
             cx.context.request_repaint();
         }

@@ -447,7 +447,7 @@ fn heard<T>(name: &str, look: impl FnOnce(&mut Harness<'_>, &Heard) -> T) -> T {
 }
 
 /// Screens of which is stored what each says, what each of its buttons asks for, and what is asked for
-/// while these are typed: texts, and keys by their names.
+/// while these are typed: texts, and keys by their names; between two frames what `+` joins.
 const STORED: [(&str, &str); 27] = [
     ("panels", ""),
     ("pencil", ""),
@@ -471,7 +471,7 @@ const STORED: [(&str, &str); 27] = [
     ("menu-presented", ""),
     ("open-a-file", "a.rle Enter b Enter"),
     ("palette-refused", "Enter"),
-    ("popup-grid", "17 Enter"),
+    ("popup-grid", "17x+Enter+Backspace Enter"),
     ("popup-kernel", "Up Enter"),
     ("popup-panel", ""),
     ("prompt-rule", "Enter ghlife Enter"),
@@ -541,16 +541,18 @@ fn typed(words: &str, harness: &mut Harness<'_>, heard: &Heard) -> String {
     let focused = harness.get_by(|node| node.is_focused());
     let mut lines = format!("keys: {:?}\n", focused.accesskit_node().role());
     for word in words.split(' ') {
-        harness.event(match Key::from_name(word) {
-            None => Event::Text(word.into()),
-            Some(key) => Event::Key {
-                key,
-                physical_key: None,
-                pressed: true,
-                repeat: false,
-                modifiers: Default::default(),
-            },
-        });
+        for part in word.split('+') {
+            harness.input_mut().events.push(match Key::from_name(part) {
+                None => Event::Text(part.into()),
+                Some(key) => Event::Key {
+                    key,
+                    physical_key: None,
+                    pressed: true,
+                    repeat: false,
+                    modifiers: Default::default(),
+                },
+            });
+        }
         harness.run_steps(3);
         lines += &format!("{word} -> {:?}\n", heard.requests.take());
     }
