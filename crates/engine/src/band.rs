@@ -1,7 +1,7 @@
 //! Bands: a torus that is cut into rows, so that several devices step it.
 
 use crate::error::invalid;
-use crate::{DeviceId, Result, RowCopy};
+use crate::{DeviceId, Result};
 use life::Size;
 
 /// Some rows of a torus, which a lattice of its own holds between copies of the rows above and below
@@ -66,6 +66,17 @@ impl Cut {
     pub(crate) fn device(self, band: usize) -> DeviceId {
         DeviceId((band / self.per_device as usize) as u16)
     }
+}
+
+/// Adjacent rows, as rows of two lattices.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RowCopy {
+    /// The first in the lattice that they are copied from.
+    pub from: u32,
+    /// The first in the lattice that they are copied to.
+    pub to: u32,
+    /// At least one.
+    pub count: u32,
 }
 
 impl Band {

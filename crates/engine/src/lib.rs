@@ -26,22 +26,26 @@ mod device;
 mod engine;
 mod error;
 mod host_memory;
+mod ids;
 pub mod kernels;
 mod ops;
 pub mod rule_network;
 mod split;
 
-pub use band::{Band, Cut};
+pub use band::{Band, Cut, RowCopy};
 pub use buffer_kernels::BufferKernel;
 pub use cuda_loader::nvtx;
 pub use device::{BufferLocation, DeviceInfo, HostMemory};
 pub use engine::{Engine, Occupancy, Priority, Slots, SlotsSpec, StreamKind, StreamSpec};
 pub use error::{DriverFault, EngineError, Feature, Loss, MemoryUse, Result};
+pub use ids::{
+    BufferId, DeviceId, EventId, IssuerId, LatticeId, Nanos, PreparedId, RunId, Slot, StreamId,
+};
 pub use kernels::{Kernel, Layout, SupportKernel};
+pub(crate) use ops::LatticeState;
 pub use ops::{
-    Argument, BlockTimestamp, BufferId, BufferLaunch, BufferOffset, BufferOp, Completion, DeviceId,
-    EventId, IssuedStep, IssuerId, LatticeId, LatticeOp, Measure, MemoryOp, Nanos, Op, OrderOp,
-    PageLocation, PreparedId, Program, ReduceRegion, RowCopy, RunId, Scope, Slot, Span, Step,
-    StreamId, Transfer, WordEdit,
+    Argument, BlockTimestamp, BufferLaunch, BufferOffset, BufferOp, Completion, IssuedStep,
+    LatticeOp, Measure, MemoryOp, Op, OrderOp, PageLocation, Program, ReduceRegion, Scope, Span,
+    Step, Transfer, WordEdit,
 };
 pub use split::SplitEngine;

@@ -5,68 +5,13 @@ use std::sync::Arc;
 
 use crate::error::{bail, invalid};
 use crate::kernels::Launch;
-use crate::{BufferKernel, EngineError, Kernel, Layout, Result};
+use crate::{
+    Band, BufferId, BufferKernel, DeviceId, EngineError, EventId, IssuerId, Kernel, LatticeId,
+    Layout, Nanos, Result, RowCopy, RunId, Slot, StreamId, SupportKernel,
+};
 use bytemuck::{Pod, Zeroable};
 use lang::mark;
 use life::{Lattice, Rule, Size, Soup};
-
-macro_rules! ids {
-    ($($(#[$doc:meta])* $name:ident($inner:ty);)*) => {$(
-        $(#[$doc])*
-        #[derive(
-            Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, serde::Serialize,
-            serde::Deserialize,
-        )]
-        pub struct $name(pub $inner);
-    )*};
-}
-
-ids! {
-    /// A device of an engine: an index into [`Engine::devices`](crate::Engine::devices).
-    DeviceId(u16);
-    /// A lattice, numbered from 0 in the order of creation.
-    LatticeId(u32);
-    /// A stream, numbered from 0 in the order of creation.
-    StreamId(u32);
-    /// An event, numbered from 0 in the order of creation.
-    EventId(u32);
-    /// One submission or replay, numbered from 0.
-    RunId(u64);
-    /// A prepared program.
-    PreparedId(u32);
-    /// A device or host buffer, numbered from 0 in the order of creation.
-    BufferId(u32);
-    /// A host thread that issues steps; 0 is the thread that owns the engine.
-    IssuerId(u8);
-    /// A host slot of a lattice: picture slots first, then snapshot slots, then measure slots.
-    Slot(u8);
-    /// A duration or a point in time on the device's clock, in nanoseconds.
-    Nanos(i64);
-}
-
-impl LatticeId {
-    /// The id as an index.
-    pub const fn index(self) -> usize {
-        self.0 as usize
-    }
-
-    /// The range of this lattice only, for ops that take a range.
-    pub const fn as_range(self) -> Range<u32> {
-        self.0..self.0 + 1
-    }
-}
-
-impl Nanos {
-    /// As milliseconds.
-    pub fn as_ms(self) -> f64 {
-        self.0 as f64 / 1e6
-    }
-
-    /// As microseconds.
-    pub fn as_us(self) -> f64 {
-        self.0 as f64 / 1e3
-    }
-}
 
 /// One piece of work for a stream.
 #[derive(Clone, Debug)]
@@ -270,6 +215,177 @@ impl Op {
             Op::Order(OrderOp::Record(_)) => mark!("record"),
             Op::Order(OrderOp::Wait(_)) => "wait",
         }
+    }
+}
+
+// What ops need of the lattices that they work on, and make of them.
+
+impl LatticeOp {
+    /// Errors if a lattice of this size and in this state cannot have it. What else has a part in it (a kernel,
+    /// a slot, other lattices) is not checked. The support kernel that it launches.
+    pub(crate) fn check(
+        &self,
+        lattice: LatticeId,
+        size: Size,
+        state: LatticeState,
+    ) -> Result<Option<SupportKernel>> {
+        Ok(match self {
+            LatticeOp::Upload(words) if words.len() != size.words() => {
+                bail!(
+                    "an upload of {} words to {lattice:?}, which has {}",
+                    words.len(),
+                    size.words()
+                );
+            }
+            LatticeOp::Soup(_) => Some(SupportKernel::SOUP),
+            LatticeOp::Edit(edits) => {
+                WordEdit::check_all(edits, size)?;
+                Some(SupportKernel::EDIT)
+            }
+            LatticeOp::Pack => SupportKernel::pack(state.layout),
+            LatticeOp::Unpack(to) if !to.supports(size) => {
+                bail!("a lattice of {size} cannot be in layout {to:?}");
+            }
+            LatticeOp::Unpack(to) if *to != Layout::Bits && *to != state.reserved => {
+                bail!("layout {to:?} is not reserved for {lattice:?}");
+            }
+            LatticeOp::Unpack(to) => SupportKernel::unpack(*to),
+            LatticeOp::Reduce(_) => Some(SupportKernel::reduce(state.band.is_some())),
+            LatticeOp::Measure => Some(SupportKernel::MEASURE),
+            LatticeOp::Upload(_)
+            | LatticeOp::Advance { .. }
+            | LatticeOp::Download { .. }
+            | LatticeOp::CopyRows { .. } => None,
+        })
+    }
+
+    /// What a CUDA graph cannot contain of it.
+    pub(crate) fn unpreparable(&self) -> Option<&'static str> {
+        match self {
+            LatticeOp::Upload(_) => Some("an upload (a graph would keep its address)"),
+            LatticeOp::Edit(_) => Some("an edit (a graph would keep its address)"),
+            LatticeOp::CopyRows { .. } => Some("copying rows between lattices"),
+            _ => None,
+        }
+    }
+}
+
+/// The state that a lattice will have once all issued work is done.
+///
+/// The CPU engine does not need the parities. A CUDA graph does, since its addresses are fixed at
+/// capture. Both engines keep the same state and so reject the same programs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct LatticeState {
+    /// The working layout.
+    pub layout: Layout,
+    /// The layout reserved in addition to [`Layout::Bits`]; [`Layout::Bits`] if none is.
+    pub reserved: Layout,
+    /// Which of the working layout's two buffers holds the cells: 0 or 1.
+    pub parity: u8,
+    /// Which bit buffer holds the bits: 0 or 1. In other layouts these are the bits of the last
+    /// [`LatticeOp::Pack`].
+    pub bits_parity: u8,
+    /// Whether the bits equal the cells. False if they are of an earlier generation.
+    pub bits_current: bool,
+    /// Whether it has been measured at least once.
+    pub measured: bool,
+    /// Words of the view that the last [`LatticeOp::Reduce`] made; 0 before the first.
+    pub view_words: u32,
+    /// The rows that it has, if it is no whole torus.
+    pub band: Option<Band>,
+}
+
+impl LatticeState {
+    /// State of a new lattice.
+    pub(crate) const NEW: LatticeState = LatticeState {
+        layout: Layout::Bits,
+        reserved: Layout::Bits,
+        parity: 0,
+        bits_parity: 0,
+        bits_current: true,
+        measured: false,
+        view_words: 0,
+        band: None,
+    };
+
+    /// The state after an op. The op must be compatible with this state.
+    #[must_use]
+    pub(crate) fn after(mut self, op: &LatticeOp) -> LatticeState {
+        match op {
+            LatticeOp::Upload(_) | LatticeOp::Soup(_) => {
+                (self.layout, self.bits_current) = (Layout::Bits, true);
+                (self.parity, self.bits_parity) = (0, 0);
+            }
+            LatticeOp::Edit(_) | LatticeOp::CopyRows { .. } => {
+                self.bits_current &= self.layout == Layout::Bits;
+            }
+            LatticeOp::Pack => {
+                if self.layout != Layout::Bits {
+                    (self.bits_parity, self.bits_current) = (0, true);
+                }
+            }
+            LatticeOp::Unpack(to) => {
+                (self.layout, self.bits_current) = (*to, true);
+                self.parity = match to {
+                    Layout::Bits => self.bits_parity,
+                    Layout::I32 | Layout::Planar => 0,
+                };
+            }
+            LatticeOp::Advance {
+                kernel,
+                generations,
+                ..
+            } => {
+                self.parity ^= u8::from(kernel.swaps_buffers(*generations));
+                match self.layout {
+                    Layout::Bits => self.bits_parity = self.parity,
+                    Layout::I32 | Layout::Planar => self.bits_current &= *generations == 0,
+                }
+            }
+            LatticeOp::Reduce(region) => self.view_words = self.words_of_view(*region) as u32,
+            LatticeOp::Measure => self.measured = true,
+            LatticeOp::Download { .. } => {}
+        }
+        self
+    }
+
+    /// Words of a view of the lattice: a byte per pixel, or of a band a count.
+    pub(crate) fn words_of_view(self, region: ReduceRegion) -> usize {
+        match self.band {
+            None => region.words(),
+            Some(_) => 4 * region.words(),
+        }
+    }
+
+    /// Whether an op changes cells, so that its result must not be kept if it fails halfway.
+    pub(crate) fn is_changed_by(self, op: &LatticeOp) -> bool {
+        match op {
+            LatticeOp::Upload(_)
+            | LatticeOp::Soup(_)
+            | LatticeOp::Edit(_)
+            | LatticeOp::CopyRows { .. }
+            | LatticeOp::Advance { .. } => true,
+            LatticeOp::Unpack(_) => !self.bits_current,
+            _ => false,
+        }
+    }
+
+    /// Updates the state after an attempt to reserve memory for `layout`; `allocated` says whether
+    /// it succeeded.
+    pub(crate) fn reserve(&mut self, layout: Layout, allocated: bool) {
+        self.reserved = if allocated { layout } else { Layout::Bits };
+        if self.layout != self.reserved {
+            self.layout = Layout::Bits;
+            self.parity = self.bits_parity;
+            self.bits_current = true;
+        }
+    }
+
+    /// Whether both states have cells and bits in the same buffers.
+    #[inline]
+    pub(crate) fn has_buffers_of(self, other: LatticeState) -> bool {
+        let buffers = |state: LatticeState| (state.layout, state.parity, state.bits_parity);
+        buffers(self) == buffers(other)
     }
 }
 
@@ -510,17 +626,6 @@ impl Span {
 }
 
 // What ops on lattices take and give besides cells.
-
-/// Adjacent rows, as rows of two lattices.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct RowCopy {
-    /// The first in the lattice that they are copied from.
-    pub from: u32,
-    /// The first in the lattice that they are copied to.
-    pub to: u32,
-    /// At least one.
-    pub count: u32,
-}
 
 /// Four numbers that describe a lattice: enough to plot its history and to recognise a repeated
 /// state.
@@ -764,6 +869,11 @@ impl WordEdit {
     /// Maximum edits per copy; longer lists take several copies. Small enough that the driver reads
     /// the copy out of pageable memory before the call returns.
     pub const MAX_PER_COPY: usize = 4096;
+
+    /// How many edits of a lattice of this size are copied at once.
+    pub(crate) fn most_of(size: Size) -> usize {
+        size.words().min(WordEdit::MAX_PER_COPY)
+    }
 
     /// Errors if an edit lies outside the lattice, or the edits are not in ascending order of
     /// words, each word once.

@@ -21,8 +21,8 @@ use crate::error::{bail, invalid, known};
 use crate::kernels::{Batch, Function, KERNELS};
 use crate::{
     Band, BufferId, BufferLocation, BufferOp, DeviceId, DeviceInfo, EngineError, EventId, IssuerId,
-    LatticeId, LatticeOp, Layout, Measure, Op, OrderOp, PreparedId, Program, ReduceRegion, Result,
-    RowCopy, Slot, SlotsSpec, Step, StreamId, SupportKernel, Transfer, WordEdit,
+    LatticeId, LatticeOp, LatticeState, Layout, Measure, Op, OrderOp, PreparedId, Program, Result,
+    RowCopy, Slot, SlotsSpec, Step, StreamId, SupportKernel, Transfer,
 };
 pub(crate) use buffers::check_size as check_buffer_size;
 use buffers::{BufferFacts, Buffers};
@@ -359,28 +359,7 @@ impl Validator {
         let group = self.lattices.group_of(lattice);
         let facts = &self.lattices.groups[group];
         let size = facts.size;
-        let support = match op {
-            LatticeOp::Upload(words) if words.len() != size.words() => {
-                bail!(
-                    "an upload of {} words to {lattice:?}, which has {}",
-                    words.len(),
-                    size.words()
-                );
-            }
-            LatticeOp::Upload(_) => None,
-            LatticeOp::Soup(_) => Some(SupportKernel::SOUP),
-            LatticeOp::Edit(edits) => {
-                WordEdit::check_all(edits, size)?;
-                Some(SupportKernel::EDIT)
-            }
-            LatticeOp::Pack => SupportKernel::pack(state.layout),
-            LatticeOp::Unpack(to) if !to.supports(size) => {
-                bail!("a lattice of {size} cannot be in layout {to:?}");
-            }
-            LatticeOp::Unpack(to) if *to != Layout::Bits && *to != state.reserved => {
-                bail!("layout {to:?} is not reserved for {lattice:?}");
-            }
-            LatticeOp::Unpack(to) => SupportKernel::unpack(*to),
+        match op {
             LatticeOp::Advance {
                 kernel,
                 rule,
@@ -407,24 +386,20 @@ impl Validator {
                     let most = plan.views.entry(group).or_insert(words);
                     *most = words.max(*most);
                 }
-                Some(SupportKernel::reduce(state.band.is_some()))
             }
-            LatticeOp::Measure => {
-                if !facts.has_measures_memory {
-                    plan.measures.insert(group);
-                }
-                Some(SupportKernel::MEASURE)
+            LatticeOp::Measure if !facts.has_measures_memory => {
+                plan.measures.insert(group);
             }
             LatticeOp::Download { slot, what } => {
                 self.check_download(lattice, *slot, *what, state, size)?;
-                None
             }
             LatticeOp::CopyRows { from, rows, layout } => {
                 let mut each = run.clone().map(LatticeId);
                 each.try_for_each(|to| self.check_rows(*from, to, *rows, *layout))?;
-                None
             }
-        };
+            _ => {}
+        }
+        let support = op.check(lattice, size, state)?;
         Ok(support.map(SupportKernel::function))
     }
 
@@ -518,14 +493,8 @@ impl Validator {
                 return unpreparable("work in the default stream");
             }
             match &step.op {
-                Op::Lattices(_, LatticeOp::Upload(_)) => {
-                    return unpreparable("an upload (a graph would keep its address)");
-                }
-                Op::Lattices(_, LatticeOp::Edit(_)) => {
-                    return unpreparable("an edit (a graph would keep its address)");
-                }
-                Op::Lattices(_, LatticeOp::CopyRows { .. }) => {
-                    return unpreparable("copying rows between lattices");
+                Op::Lattices(_, op) if let Some(what) = op.unpreparable() => {
+                    return unpreparable(what);
                 }
                 Op::Lattices(_, LatticeOp::Download { slot, .. })
                     if self.slots.0.is_pageable(*slot) =>
@@ -696,126 +665,7 @@ pub(crate) fn issuers(program: &Program) -> Vec<IssuerId> {
     issuers
 }
 
-// The state of every lattice, tracked when work is issued, before it runs.
-
-/// The state that a lattice will have once all issued work is done.
-///
-/// The CPU engine does not need the parities. A CUDA graph does, since its addresses are fixed at
-/// capture. Both engines keep the same state and so reject the same programs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct LatticeState {
-    /// The working layout.
-    pub layout: Layout,
-    /// The layout reserved in addition to [`Layout::Bits`]; [`Layout::Bits`] if none is.
-    reserved: Layout,
-    /// Which of the working layout's two buffers holds the cells: 0 or 1.
-    pub parity: u8,
-    /// Which bit buffer holds the bits: 0 or 1. In other layouts these are the bits of the last
-    /// [`LatticeOp::Pack`].
-    pub bits_parity: u8,
-    /// Whether the bits equal the cells. False if they are of an earlier generation.
-    bits_current: bool,
-    /// Whether it has been measured at least once.
-    measured: bool,
-    /// Words of the view that the last [`LatticeOp::Reduce`] made; 0 before the first.
-    pub view_words: u32,
-    /// The rows that it has, if it is no whole torus.
-    pub band: Option<Band>,
-}
-
-impl LatticeState {
-    /// State of a new lattice.
-    const NEW: LatticeState = LatticeState {
-        layout: Layout::Bits,
-        reserved: Layout::Bits,
-        parity: 0,
-        bits_parity: 0,
-        bits_current: true,
-        measured: false,
-        view_words: 0,
-        band: None,
-    };
-
-    /// The state after an op. The op must be compatible with this state.
-    #[must_use]
-    fn after(mut self, op: &LatticeOp) -> LatticeState {
-        match op {
-            LatticeOp::Upload(_) | LatticeOp::Soup(_) => {
-                (self.layout, self.bits_current) = (Layout::Bits, true);
-                (self.parity, self.bits_parity) = (0, 0);
-            }
-            LatticeOp::Edit(_) | LatticeOp::CopyRows { .. } => {
-                self.bits_current &= self.layout == Layout::Bits;
-            }
-            LatticeOp::Pack => {
-                if self.layout != Layout::Bits {
-                    (self.bits_parity, self.bits_current) = (0, true);
-                }
-            }
-            LatticeOp::Unpack(to) => {
-                (self.layout, self.bits_current) = (*to, true);
-                self.parity = match to {
-                    Layout::Bits => self.bits_parity,
-                    Layout::I32 | Layout::Planar => 0,
-                };
-            }
-            LatticeOp::Advance {
-                kernel,
-                generations,
-                ..
-            } => {
-                self.parity ^= u8::from(kernel.swaps_buffers(*generations));
-                match self.layout {
-                    Layout::Bits => self.bits_parity = self.parity,
-                    Layout::I32 | Layout::Planar => self.bits_current &= *generations == 0,
-                }
-            }
-            LatticeOp::Reduce(region) => self.view_words = self.words_of_view(*region) as u32,
-            LatticeOp::Measure => self.measured = true,
-            LatticeOp::Download { .. } => {}
-        }
-        self
-    }
-
-    /// Words of a view of the lattice: a byte per pixel, or of a band a count.
-    fn words_of_view(self, region: ReduceRegion) -> usize {
-        match self.band {
-            None => region.words(),
-            Some(_) => 4 * region.words(),
-        }
-    }
-
-    /// Whether an op changes cells, so that its result must not be kept if it fails halfway.
-    fn is_changed_by(self, op: &LatticeOp) -> bool {
-        match op {
-            LatticeOp::Upload(_)
-            | LatticeOp::Soup(_)
-            | LatticeOp::Edit(_)
-            | LatticeOp::CopyRows { .. }
-            | LatticeOp::Advance { .. } => true,
-            LatticeOp::Unpack(_) => !self.bits_current,
-            _ => false,
-        }
-    }
-
-    /// Updates the state after an attempt to reserve memory for `layout`; `allocated` says whether
-    /// it succeeded.
-    fn reserve(&mut self, layout: Layout, allocated: bool) {
-        self.reserved = if allocated { layout } else { Layout::Bits };
-        if self.layout != self.reserved {
-            self.layout = Layout::Bits;
-            self.parity = self.bits_parity;
-            self.bits_current = true;
-        }
-    }
-
-    /// Whether both states have cells and bits in the same buffers.
-    #[inline]
-    pub(crate) fn has_buffers_of(self, other: LatticeState) -> bool {
-        let buffers = |state: LatticeState| (state.layout, state.parity, state.bits_parity);
-        buffers(self) == buffers(other)
-    }
-}
+// The states of all lattices, tracked when work is issued, before it runs.
 
 /// The states of all lattices: committed ones, and a draft for the program being validated or
 /// issued. A draft has no effect until it is committed.
