@@ -186,7 +186,7 @@ pub struct Copies {
     /// Thinning leaves no more than this many generations between two neighbours: stepping through them must
     /// not take long.
     pub max_gap: u64,
-    /// The position before the user's last edit.
+    /// The last position to which undo leads.
     pub landmark: Option<Position>,
     /// Where the comparison of A and B began: leaving it leads there.
     pub(crate) pinned: Option<Position>,
@@ -200,14 +200,14 @@ struct Kept {
     snapshot: Snapshot,
     bytes: u64,
     /// Whether undo leads there: thinning prefers others.
-    is_before_edit: bool,
+    is_landmark: bool,
 }
 
 /// How long stepping from one copy to the next may take, in microseconds.
 const MAX_GAP_US: f64 = 2e6;
 
-/// Weight of a copy before an edit of the user's, for thinning.
-const BEFORE_EDIT_WEIGHT: u128 = 8;
+/// Weight of a copy to which undo leads, for thinning.
+const LANDMARK_WEIGHT: u128 = 8;
 
 impl Copies {
     /// No copies yet; they and the log may take `budget` bytes.
@@ -246,12 +246,12 @@ impl Copies {
         at.map(|at| self.coming.remove(at)).is_some()
     }
 
-    /// Notes that the user edits the lattices at a position: undo leads there.
-    pub(crate) fn edited_at(&mut self, position: Position) {
+    /// Notes that undo leads to a position.
+    pub(crate) fn mark(&mut self, position: Position) {
         self.landmark = Some(position);
         let mut all = self.all.iter_mut();
         if let Some(kept) = all.find(|kept| kept.snapshot.position == position) {
-            kept.is_before_edit = true;
+            kept.is_landmark = true;
         }
     }
 
@@ -282,7 +282,7 @@ impl Copies {
         let at = self.positions().filter(|it| *it < position).count();
         let kept = Kept {
             bytes: snapshot.bytes(),
-            is_before_edit: self.landmark == Some(position),
+            is_landmark: self.landmark == Some(position),
             snapshot,
         };
         let fits = kept.bytes.saturating_add(log_bytes) <= self.budget;
@@ -304,7 +304,7 @@ impl Copies {
         self.landmark.take_if(|position| !keep(*position));
     }
 
-    /// The copy between two others whose gap, when it is gone, is smallest for its age, those before an edit
+    /// The copy between two others whose gap, when it is gone, is smallest for its age, landmarks
     /// last; where each gap would be too large, the oldest.
     fn least_missed(&self) -> Option<usize> {
         let stays = |at: &usize| {
@@ -323,8 +323,8 @@ impl Copies {
             if gap > self.max_gap || stays(&at) {
                 continue;
             }
-            let weight = if self.all[at].is_before_edit {
-                BEFORE_EDIT_WEIGHT
+            let weight = if self.all[at].is_landmark {
+                LANDMARK_WEIGHT
             } else {
                 1
             };

@@ -22,7 +22,7 @@ use crate::{IsolatedOp, Order, PicturePlan, Setting, Streams, Switches, Wait};
 use engine::{
     Completion, DeviceId, Engine, EngineError, EventId, IssuedStep, Kernel, LatticeId, LatticeOp,
     Layout, Measure, Op, OrderOp, PreparedId, Program, ReduceRegion, Result, RunId, Scope, Slot,
-    Slots, SlotsSpec, Step, StreamId, StreamKind, StreamSpec, Transfer, WordEdit, nvtx,
+    Slots, SlotsSpec, Step, StreamId, StreamKind, StreamSpec, Transfer, nvtx,
 };
 use life::{Rule, Size};
 use script::CallKind;
@@ -324,7 +324,7 @@ struct LatticeFacts {
 pub struct Sim {
     engine: Box<dyn Engine>,
     size: Size,
-    rule: Rule,
+    pub(crate) rule: Rule,
     lattices: Vec<LatticeFacts>,
     /// The layout that memory is allocated for besides [`Layout::Bits`].
     reserved: Layout,
@@ -771,7 +771,9 @@ impl Sim {
             self.slots = self.engine.allocate_slots(spec)?;
             self.spec = spec;
         }
-        self.release_graphs(|it| shares.iter().any(|share| share.setting == *it.setting()));
+        let rule = self.rule;
+        let is_used = |it: &Round| shares.iter().any(|share| share.setting == *it.setting());
+        self.release_graphs(|it| it.rule == rule && is_used(it));
         Ok(true)
     }
 
@@ -1037,7 +1039,7 @@ impl Sim {
     }
 }
 
-// Transfers of cells: sets lattices, edits words, downloads snapshots.
+// Transfers of cells: sets and changes lattices, downloads snapshots.
 //
 // Not to be used during a calibration ([`Sim::is_calibrating`]), while some lattices are a
 // round ahead of others.
@@ -1070,16 +1072,12 @@ impl Sim {
         Ok(())
     }
 
-    /// Applies the same word edits to several lattices, each in its own stream, after everything
-    /// issued before.
-    pub fn edit(&mut self, lattices: &[usize], edits: &Arc<[WordEdit]>) -> Result<()> {
+    /// Does an op to several lattices, each in its own stream, after everything issued before.
+    pub fn change(&mut self, lattices: &[usize], op: &LatticeOp) -> Result<()> {
         let mut program = Program::default();
-        for &i in lattices.iter().filter(|_| !edits.is_empty()) {
-            let (lattice, edits) = (LatticeId(i as u32), edits.clone());
-            program.push(
-                self.lattices[i].stream,
-                LatticeOp::Edit(edits).on(lattice.as_range()),
-            );
+        for &i in lattices {
+            let op = op.clone().on(LatticeId(i as u32).as_range());
+            program.push(self.lattices[i].stream, op);
         }
         self.submit(&program, Kind::Other, 0)
     }

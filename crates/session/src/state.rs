@@ -14,7 +14,7 @@ use crate::log::{
 };
 use crate::{Edit, Pace, Setup, Start};
 use lang::message;
-use life::{Lattice, Rule, Size, counted_lattices, grouped};
+use life::{Lattice, Size, counted_lattices, grouped};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -394,14 +394,6 @@ impl State {
         self.change(Author::Person, Content::Grid { size, instances })
     }
 
-    /// Sets the rule.
-    pub(crate) fn set_rule(&mut self, rule: Rule) -> Option<Notice> {
-        if rule == self.parameters().rule {
-            return refuse(message!("The rule is {rule} already"));
-        }
-        self.change(Author::Person, Content::Rule(rule))
-    }
-
     /// The refusal of a change of an instance that an earlier command has taken away.
     fn missing(&self, instance: usize) -> Option<Notice> {
         let is_gone = instance >= self.parameters().instances;
@@ -431,7 +423,7 @@ impl State {
         self.mode = Mode::Stepping(generations);
     }
 
-    fn change(&mut self, author: Author, content: Content) -> Option<Notice> {
+    pub(crate) fn change(&mut self, author: Author, content: Content) -> Option<Notice> {
         let other = self.leave_run_to();
         self.push(author, content, false);
         other

@@ -9,11 +9,11 @@ use crate::{DeviceChoice, KernelChoice, Pace, PicturePlan, Setting, Setup, Split
 use engine::cpu::CpuEngine;
 use engine::cuda::{CudaEngine, Ordinals};
 use engine::{
-    Band, Cut, Engine, EngineError, LatticeId, LatticeOp, Layout, Program, Result, Slot, Slots,
-    SlotsSpec, SplitEngine, StreamId, Transfer,
+    Band, Cut, Engine, EngineError, Layout, Program, Result, Slot, Slots, SlotsSpec, SplitEngine,
+    StreamId, Transfer,
 };
 use lang::message;
-use life::{Lattice, MemoryError, Rule, Size, counted_lattices};
+use life::{Lattice, MemoryError, Size, counted_lattices};
 use std::collections::VecDeque;
 use std::num::NonZero;
 use std::ops::Range;
@@ -223,46 +223,30 @@ impl Sim {
 
     /// Loads the functions and memory of a share's rounds, so that the first takes no longer than others.
     pub fn load(&mut self, share: &Share) -> Result<()> {
-        let round = Round {
+        let program = self.shortest_round(share);
+        self.engine.load(&program)
+    }
+
+    /// Has what these shares' rounds launch compiled in the background.
+    pub fn compile_in_background(&mut self, shares: &[Share]) {
+        for share in shares {
+            let program = self.shortest_round(share);
+            if let Err(why) = self.engine.compile_in_background(&program) {
+                // The next round says why.
+                tracing::debug!("nothing is compiled: {}", lang::english(why));
+            }
+        }
+    }
+
+    /// A share's round of one generation.
+    fn shortest_round(&self, share: &Share) -> Program {
+        self.program(&Round {
             share: share.clone(),
             rule: self.rule,
             generations: 1,
             slot: Slot(0),
             measures: None,
-        };
-        let program = self.program(&round);
-        self.engine.load(&program)
-    }
-
-    /// Changes the rule between two rounds. What these shares need for it is compiled in the background.
-    pub fn set_rule(&mut self, rule: Rule, shares: &[Share]) {
-        self.release_graphs(|_| false);
-        self.rule = rule;
-        for Share {
-            lattices, setting, ..
-        } in shares
-        {
-            let mut program = Program::default();
-            for i in lattices.clone() {
-                let advance = LatticeOp::Advance {
-                    kernel: setting.kernel.stepping(rule),
-                    rule,
-                    generations: 1,
-                    block: setting.switches.block_of(setting.kernel),
-                };
-                let advance = advance.on(LatticeId(i as u32).as_range());
-                program.push(self.lattices[i].stream, advance);
-            }
-            if let Err(why) = self.engine.compile_in_background(&program) {
-                // The next round says why.
-                tracing::debug!("nothing is compiled for {rule}: {}", lang::english(why));
-            }
-        }
-    }
-
-    /// The rule of every lattice.
-    pub fn rule(&self) -> Rule {
-        self.rule
+        })
     }
 
     /// How long the engine has been at work without completing anything.

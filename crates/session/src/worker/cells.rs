@@ -10,7 +10,7 @@ use crate::instances::Sim;
 use crate::log::{CellChange, Content, Position, Record, SessionParameters, Source};
 use crate::state::MoveReason;
 use crate::{KernelChoice, NewCells, Setting};
-use engine::{EngineError, Result, WordEdit};
+use engine::{EngineError, LatticeOp, Result, WordEdit};
 use lang::{Message, message};
 use life::{Lattice, Rule, counted_lattices};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ impl SessionWorker {
         };
         let here = self.state.position;
         if self.state.begins_edit(&record) {
-            self.state.copies.edited_at(here);
+            self.state.copies.mark(here);
         }
         let applied = match &record.content {
             Content::Cells { instance, cells } => self.apply_cells(*instance, cells),
@@ -73,11 +73,12 @@ impl SessionWorker {
         }
     }
 
-    /// Sets the rule by which the lattices are stepped. Under the same one, graphs stay and nothing is compiled.
+    /// Sets the rule by which the lattices are stepped. Under the same one, nothing is compiled.
     fn set_rule(&mut self, rule: Rule) {
         let shares = self.shares_in_use();
-        if let Some(sim) = self.sim.as_mut().filter(|it| it.rule() != rule) {
-            sim.set_rule(rule, &shares);
+        if let Some(sim) = self.sim.as_mut().filter(|it| it.rule != rule) {
+            sim.rule = rule;
+            sim.compile_in_background(&shares);
         }
     }
 
@@ -139,7 +140,10 @@ impl SessionWorker {
             }
             (None, None) => return Ok(()),
         };
-        sim.edit(&instances, &words.into())
+        if words.is_empty() {
+            return Ok(());
+        }
+        sim.change(&instances, &LatticeOp::Edit(words.into()))
     }
 
     /// Sets every lattice to the start of the due record.

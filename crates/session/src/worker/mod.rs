@@ -26,7 +26,7 @@ use crate::command::{Command, Notice, Wanted, refuse};
 use crate::copies::{CopySlots, Snapshot};
 use crate::engines::{Engines, Losses, first_view};
 use crate::instances::{Event, MAX_IN_FLIGHT, Round};
-use crate::log::{CellChange, Content, Log, Record, SessionParameters};
+use crate::log::{Author, CellChange, Content, Log, Record, SessionParameters};
 use crate::population::Populations;
 use crate::saved::SavedSession;
 use crate::state::{Mode, Move, Pacing, State, part_of_round};
@@ -1088,7 +1088,10 @@ impl SessionWorker {
             SessionAction::DoubleInstances => state.set_instances(|now| 2 * now),
             SessionAction::HalveInstances => state.set_instances(|now| now / 2),
             SessionAction::SetSize(size) => state.set_size(size),
-            SessionAction::SetRule(rule) => state.set_rule(rule),
+            SessionAction::SetRule(rule) if rule == state.parameters().rule => {
+                refuse(message!("The rule is {rule} already"))
+            }
+            SessionAction::SetRule(rule) => state.change(Author::Person, Content::Rule(rule)),
             SessionAction::Faster => Some(self.set_pace(Pace::faster)),
             SessionAction::Slower => Some(self.set_pace(Pace::slower)),
             SessionAction::SetPace(at) => {

@@ -531,7 +531,7 @@ impl Driver {
             (on_engine.size(), on_engine.instances()),
             (parameters.size, parameters.instances)
         );
-        assert_eq!(on_engine.rule(), parameters.rule);
+        assert_eq!(on_engine.rule, parameters.rule);
         let status = self.worker.comparison();
         assert_eq!(status.is_some(), parameters.compares);
         let differing = status.and_then(|it| it.differing);
