@@ -35,7 +35,6 @@ use life::{Lattice, dated_stem, grouped};
 use saved::{OwnFile, Written};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -75,8 +74,6 @@ pub struct Session {
     file: OwnFile,
     commands: Sender<Command>,
     shared: worker::Shared,
-    /// Number of edits requested so far.
-    edits: AtomicU64,
     thread: Option<JoinHandle<()>>,
     closed: Receiver<()>,
 }
@@ -128,7 +125,6 @@ impl Session {
             file,
             commands,
             shared,
-            edits: AtomicU64::new(0),
             thread: Some(thread),
             closed,
         })
@@ -232,13 +228,11 @@ impl Session {
         self.send(Command::WatchOverlap(watch));
     }
 
-    /// Edits a lattice between two rounds; edits are applied in the order of these calls. Returns
-    /// the edit's number, counted from 1. [`Picture::edits`] is the number of the
-    /// last edit that a picture shows.
-    pub fn edit(&self, edit: Edit) -> u64 {
-        let number = self.edits.fetch_add(1, Ordering::Relaxed) + 1;
+    /// Edits a lattice between two rounds; edits are applied in the order of these calls.
+    /// [`Picture::edits`] is the number of the last edit that a picture shows: later ones have higher
+    /// numbers.
+    pub fn edit(&self, edit: Edit, number: u64) {
         self.send(Command::Edit(edit, number));
-        number
     }
 
     /// Begins anew at a generation and pauses, with this lattice in place of an instance's and the others

@@ -98,15 +98,18 @@ impl TerminalApp {
             .map_err(|error| tr!("Not a pattern: {error}"))?;
         if let (Some(status), Some(session)) = (&self.app.status, &self.app.session) {
             let cells = pattern.centred_in(status.lattices.size);
-            session.edit(Edit {
-                instance: status.panels.selected,
-                change: Change::Place {
-                    pattern: Arc::new(cells.map_err(|error| error.to_string())?),
-                    at: [0, 0],
-                    overwrites_dead: false,
+            session.edit(
+                Edit {
+                    instance: status.panels.selected,
+                    change: Change::Place {
+                        pattern: Arc::new(cells.map_err(|error| error.to_string())?),
+                        at: [0, 0],
+                        overwrites_dead: false,
+                    },
+                    continues_stroke: false,
                 },
-                continues_stroke: false,
-            });
+                0,
+            );
         }
         let (wide, high) = pattern.live_sides();
         let mut said = vec![tr!("Pasted {wide} × {high} cells")];

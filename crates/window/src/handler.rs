@@ -70,6 +70,8 @@ pub(super) struct Handler {
     dialogs: Dialogs,
     /// How often something was filled: another soup each time.
     fills: u64,
+    /// The number of the last edit.
+    edits: u64,
     /// What is to be saved, until it is.
     unsaved: Option<PatternToSave>,
     /// The file that is there already and was asked about.
@@ -121,6 +123,7 @@ impl Handler {
             },
             dialogs: Dialogs::default(),
             fills: 0,
+            edits: 0,
             unsaved: None,
             replaces: None,
             offered_rule: None,

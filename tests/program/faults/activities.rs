@@ -97,14 +97,17 @@ fn all(session: &Session, actions: &[SessionAction]) {
 
 pub(crate) fn stroke(session: &Session, from: u32) {
     for x in from..from + 4 {
-        session.edit(Edit {
-            instance: 1,
-            change: Change::Draw {
-                cells: Arc::new([[x % 45, 7], [x % 45, 8]]),
-                alive: true,
+        session.edit(
+            Edit {
+                instance: 1,
+                change: Change::Draw {
+                    cells: Arc::new([[x % 45, 7], [x % 45, 8]]),
+                    alive: true,
+                },
+                continues_stroke: x != from,
             },
-            continues_stroke: x != from,
-        });
+            0,
+        );
     }
 }
 

@@ -428,8 +428,9 @@ impl Handler {
             continues_stroke,
         };
         if let Some(session) = &self.app.session {
-            let number = session.edit(edit.clone());
-            self.app.edit_overlay.pending.push_back((number, edit));
+            self.edits += 1;
+            session.edit(edit.clone(), self.edits);
+            self.app.edit_overlay.pending.push_back((self.edits, edit));
         }
     }
 
