@@ -108,6 +108,14 @@ impl Setting {
         tr!("such as {example}")
     }
 
+    /// What is typed in its field already: of the rule, one that was offered, which is taken.
+    pub fn typed_first(self, offered: &mut Option<Rule>) -> String {
+        match self {
+            Setting::Rule => offered.take().map_or(String::new(), |it| it.to_string()),
+            _ => String::new(),
+        }
+    }
+
     /// What is offered beside the field, as it can be typed.
     fn offered(self) -> &'static str {
         use Setting::*;

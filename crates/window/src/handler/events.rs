@@ -15,7 +15,7 @@ use crate::view::{Dialog, Form, MIN_PIXELS_FOR_LINES, Picker, ViewError};
 use crate::{LoopEvent, WindowError, startup};
 use egui_winit::accesskit_winit::Adapter;
 use lang::{message, tr};
-use ui::actions::{Action, Chord, Key, Row, Setting, row_for};
+use ui::actions::{Action, Chord, Key, Row, row_for};
 use ui::theme::theme;
 use ui::{CodeEditor, Drawing, InterfaceScale, Lessons, SidePanel, ViewAction};
 use winit::application::ApplicationHandler;
@@ -329,13 +329,9 @@ impl Handler {
             SavePanelPicture => self.save_picture(true),
             ToggleRecording => self.toggle_recording(),
             Prompt(setting) => {
-                let offered = match setting {
-                    Setting::Rule => self.offered_rule.take(),
-                    _ => None,
-                };
-                let typed = offered.map(|rule| rule.to_string());
-                let form = Form::prompt(setting, typed.unwrap_or_default());
-                self.dialogs.open(Dialog::Form(form));
+                let typed = setting.typed_first(&mut self.offered_rule);
+                self.dialogs
+                    .open(Dialog::Form(Form::prompt(setting, typed)));
             }
             // Lectures stand first.
             ToggleLecture => self.toggle_lessons(0),
