@@ -167,65 +167,47 @@ const FUNCTIONS: &[Function<Maker>] = &[
     ("advance(i, generations, stream)", |it, g| {
         it.advance(g.next(), g.next(), g.next())
     }),
-    ("pack(i, stream)", |it, g| {
-        it.on_lattice(LatticeOp::Pack, g.next(), g.next())
-    }),
+    ("pack(i, stream)", |it, g| it.on_lattice(LatticeOp::Pack, g)),
     ("download(i, stream)", |it, g| {
-        it.on_lattice(DOWNLOAD_BITS, g.next(), g.next())
+        it.on_lattice(DOWNLOAD_BITS, g)
     }),
     ("download_cells(i, stream)", |it, g| {
-        it.on_lattice(DOWNLOAD_CELLS, g.next(), g.next())
+        it.on_lattice(DOWNLOAD_CELLS, g)
     }),
     ("record(event, stream)", |it, g| {
-        it.on_event(OrderOp::Record, g.next(), g.next())
+        it.on_event(OrderOp::Record, g)
     }),
-    ("wait(event, stream)", |it, g| {
-        it.on_event(OrderOp::Wait, g.next(), g.next())
-    }),
+    ("wait(event, stream)", |it, g| it.on_event(OrderOp::Wait, g)),
     ("synchronize(stream)", |it, g| {
         it.push(OrderOp::Synchronize(Scope::Stream), g.next())
     }),
     ("host(array, stream)", |it, g| {
-        it.on_whole(BufferOp::HostFunction, g.next(), g.next())
+        it.on_whole(BufferOp::HostFunction, g)
     }),
     ("invert(array)", |it, g| it.host(HostWork::Invert(g.next()))),
     ("read(array)", |it, g| it.host(HostWork::Read(g.next()))),
     ("allocate(array, stream)", |it, g| {
-        it.on_whole(
-            |of| BufferOp::Memory(MemoryOp::Allocate(of)),
-            g.next(),
-            g.next(),
-        )
+        it.on_whole(|of| BufferOp::Memory(MemoryOp::Allocate(of)), g)
     }),
     ("free(array, stream)", |it, g| {
-        it.on_whole(
-            |of| BufferOp::Memory(MemoryOp::Free(of)),
-            g.next(),
-            g.next(),
-        )
+        it.on_whole(|of| BufferOp::Memory(MemoryOp::Free(of)), g)
     }),
     ("keep(everything, stream)", |it, g| {
         it.keep(g.next(), g.next())
     }),
     ("advise(array, stream)", |it, g| {
-        it.on_whole(
-            |of| BufferOp::Memory(MemoryOp::AdviseReadMostly(of)),
-            g.next(),
-            g.next(),
-        )
+        it.on_whole(|of| BufferOp::Memory(MemoryOp::AdviseReadMostly(of)), g)
     }),
     ("to_device(array, stream)", |it, g| {
         it.on_whole(
             |of| BufferOp::Memory(MemoryOp::Prefetch(of, PageLocation::Device)),
-            g.next(),
-            g.next(),
+            g,
         )
     }),
     ("to_host(array, stream)", |it, g| {
         it.on_whole(
             |of| BufferOp::Memory(MemoryOp::Prefetch(of, PageLocation::Host)),
-            g.next(),
-            g.next(),
+            g,
         )
     }),
     ("peer_access(allowed)", |it, g| {
@@ -491,25 +473,26 @@ impl Maker {
         self.push(op, stream)
     }
 
-    fn on_lattice(&mut self, op: LatticeOp, i: i64, stream: i64) -> Called {
-        let (lattice, _) = self.lattice(i)?;
-        self.push(op.on(lattice), stream)
+    fn on_lattice(&mut self, op: LatticeOp, given: &mut Given) -> Called {
+        let (lattice, _) = self.lattice(given.next())?;
+        self.push(op.on(lattice), given.next())
     }
 
-    fn on_event(&mut self, op: fn(EventId) -> OrderOp, event: i64, stream: i64) -> Called {
-        let event = in_range(mark!("event"), MAX_EVENTS, event)?;
+    fn on_event(&mut self, op: fn(EventId) -> OrderOp, given: &mut Given) -> Called {
+        let event = in_range(mark!("event"), MAX_EVENTS, given.next())?;
         self.recipe.events = self.recipe.events.max(event + 1);
-        self.push(op(EventId(event)), stream)
+        self.push(op(EventId(event)), given.next())
     }
 
     /// An op on the buffer of an array that is not a part of one.
-    fn on_whole(&mut self, op: fn(BufferId) -> BufferOp, array: Array, stream: i64) -> Called {
+    fn on_whole(&mut self, op: fn(BufferId) -> BufferOp, given: &mut Given) -> Called {
+        let array: Array = given.next();
         let buffer = array.start.buffer;
         if array.bytes != self.recipe.arrays[buffer.0 as usize].1 {
             let message = message!("This takes a whole array, and not a part of one.");
             return Err(message);
         }
-        self.push(op(buffer), stream)
+        self.push(op(buffer), given.next())
     }
 
     fn keep(&mut self, everything: bool, stream: i64) -> Called {
@@ -534,10 +517,13 @@ impl Maker {
             HostWork::Same(a, b) | HostWork::Wrong(a, b) | HostWork::Picture(a, b, _) => {
                 vec![a, b]
             }
-            HostWork::Fill(a, _) | HostWork::All(a, _) | HostWork::Gray(a, _) => vec![a],
-            HostWork::Invert(a) | HostWork::Read(a) | HostWork::Scaled(a) | HostWork::Right(a) => {
-                vec![a]
-            }
+            HostWork::Fill(a, _)
+            | HostWork::All(a, _)
+            | HostWork::Gray(a, _)
+            | HostWork::Invert(a)
+            | HostWork::Read(a)
+            | HostWork::Scaled(a)
+            | HostWork::Right(a) => vec![a],
             _ => Vec::new(),
         };
         let is_of_any_phase = matches!(
