@@ -1,15 +1,17 @@
 //! What the parts of a lesson work with: an engine, buffers, streams, and a stopwatch.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use crate::file::Rounds;
 use engine::{
-    BufferId, BufferLocation, BufferOp, Completion, Cut, DeviceId, DeviceInfo, Engine, EngineError,
-    IssuedStep, Kernel, Nanos, Op, Program, RunId, Span, SplitEngine, Step, StreamId,
+    BufferId, BufferLocation, BufferOffset, BufferOp, Completion, Cut, DeviceId, DeviceInfo,
+    Engine, EngineError, IssuedStep, Kernel, Nanos, Op, Program, RunId, Span, SplitEngine, Step,
+    StreamId,
 };
 use lang::{Message, tr};
 use life::Size;
+use script::Recipe;
 use session::instances::open_engine;
 use session::trace::{StepFacts, StepKind, TimedRound};
 use session::{DeviceChoice, Switches};
@@ -72,8 +74,6 @@ pub struct Bench {
     pub(crate) engine_name: &'static str,
     /// The device.
     pub info: DeviceInfo,
-    /// The places of the buffers made.
-    places: HashMap<BufferId, BufferLocation>,
     /// The number `TIMES` of scripts, once a part has found it.
     pub(crate) times: Option<f64>,
     /// The size of its lattices; of one cell where there are none.
@@ -133,7 +133,6 @@ impl Bench {
             engine_name: engine.name(),
             info: engine.devices()[0].clone(),
             engine: Some(engine),
-            places: HashMap::new(),
             times: None,
             lattice: Size::new(1, 1).expect("the smallest lattice"),
             sweep: None,
@@ -146,7 +145,6 @@ impl Bench {
         Bench {
             engine: None,
             info: self.info.clone(),
-            places: HashMap::new(),
             ..*self
         }
     }
@@ -180,18 +178,6 @@ impl Bench {
         let split = SplitEngine::new(engine, cut).map_err(|(_, error)| error)?;
         self.engine = Some(Box::new(split));
         Ok(())
-    }
-
-    /// A buffer of a context.
-    pub fn buffer_in(
-        &mut self,
-        context: DeviceId,
-        bytes: usize,
-        place: BufferLocation,
-    ) -> Result<BufferId> {
-        let buffer = self.engine()?.create_buffer(context, bytes, place)?;
-        self.places.insert(buffer, place);
-        Ok(buffer)
     }
 
     /// Hands over the words of a buffer on the host.
@@ -244,8 +230,12 @@ impl Bench {
         }
     }
 
-    /// What a timed program did, for the timeline; its streams are numbered from 0.
-    pub fn timed_round(&self, program: &Program, ran: Ran) -> TimedRound {
+    /// What a timed program of a recipe did, for the timeline; its streams are numbered from 0.
+    pub(crate) fn timed_round(&self, recipe: &Recipe, program: &Program, ran: Ran) -> TimedRound {
+        let is_on_host = |array: BufferOffset| {
+            let (.., location) = recipe.arrays[array.buffer.0 as usize];
+            matches!(location, BufferLocation::Host(_))
+        };
         let steps: Vec<(&Step, Size, Option<u16>)> = if ran.issued.is_empty() {
             let all = program.steps.iter();
             all.map(|step| (step, self.lattice, None)).collect()
@@ -263,12 +253,8 @@ impl Bench {
         let facts = |(step, size, gpu): (&Step, Size, Option<u16>)| {
             let facts = StepFacts::of(step, size, 0);
             let kind = match &step.op {
-                Op::Buffers(BufferOp::Copy { from, .. }) if self.is_on_host(from.buffer) => {
-                    StepKind::Upload
-                }
-                Op::Buffers(BufferOp::Copy { to, .. }) if self.is_on_host(to.buffer) => {
-                    StepKind::Download
-                }
+                Op::Buffers(BufferOp::Copy { from, .. }) if is_on_host(*from) => StepKind::Upload,
+                Op::Buffers(BufferOp::Copy { to, .. }) if is_on_host(*to) => StepKind::Download,
                 _ => facts.kind,
             };
             StepFacts {
@@ -298,10 +284,6 @@ impl Bench {
             // A lesson's streams are numbered.
             switches: Switches::DEFAULT,
         }
-    }
-
-    fn is_on_host(&self, buffer: BufferId) -> bool {
-        matches!(self.places.get(&buffer), Some(BufferLocation::Host(_)))
     }
 }
 

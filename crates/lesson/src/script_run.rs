@@ -73,7 +73,7 @@ impl ScriptRun {
             }
         }
         for &(device, bytes, location) in &recipe.arrays {
-            bench.buffer_in(device, bytes, location)?;
+            bench.engine()?.create_buffer(device, bytes, location)?;
         }
         for &(device, spec) in &recipe.streams {
             bench.engine()?.create_stream(device, spec)?;
@@ -367,7 +367,8 @@ impl Experiment for ScriptRun {
 
     fn round(&mut self) -> Result<Option<TimedRound>> {
         let ran = self.measure(true)?;
-        Ok(Some(self.bench.timed_round(&self.measured_program(), ran)))
+        let program = self.measured_program();
+        Ok(Some(self.bench.timed_round(&self.recipe, &program, ran)))
     }
 
     fn check(&mut self) -> Result<Measured> {

@@ -442,7 +442,9 @@ fn lop3_rate(device: DeviceChoice, small: bool) -> Result<Option<f64>> {
         .engine()?
         .create_stream(DeviceId(0), StreamSpec::PLAIN)?;
     let out = BufferOffset {
-        buffer: bench.buffer_in(DeviceId(0), bytes, BufferLocation::Device)?,
+        buffer: bench
+            .engine()?
+            .create_buffer(DeviceId(0), bytes, BufferLocation::Device)?,
         offset: 0,
     };
     let run = |bench: &mut Bench, op: Op| -> Result<f64> {
