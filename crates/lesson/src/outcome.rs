@@ -294,12 +294,15 @@ pub struct LessonImage {
 }
 
 impl LessonImage {
-    /// A picture of so many pixels across and down, each a function of its number; small ones are enlarged.
+    /// A picture of so many pixels across and in all, each a function of its number; small ones are enlarged.
     pub(crate) fn painted(
-        (width, height): (u32, u32),
+        width: u32,
+        pixels: usize,
         pixel: impl Fn(usize) -> [u8; 3],
     ) -> LessonImage {
-        let zoom = (384 / width.max(1)).max(1);
+        let width = width.max(1);
+        let height = pixels as u32 / width;
+        let zoom = (384 / width).max(1);
         let (wide, high) = (width * zoom, height * zoom);
         let places = (0..high).flat_map(|y| (0..wide).map(move |x| (x / zoom, y / zoom)));
         let color = |(x, y)| {

@@ -219,8 +219,8 @@ impl ScriptRun {
                     (false, true) => [230, 60, 50],
                     (false, false) => [150, 30, 30],
                 };
-                let size = (width, got.len() as u32 / width);
-                measured.pictures.push(LessonImage::painted(size, color));
+                let picture = LessonImage::painted(width, got.len(), color);
+                measured.pictures.push(picture);
             }
             HostWork::Events => self.ask_events(measured)?,
             HostWork::Contexts => self.time_contexts(measured)?,
@@ -231,10 +231,8 @@ impl ScriptRun {
                     .into_iter()
                     .flat_map(u32::to_le_bytes)
                     .collect();
-                let size = (width, bytes.len() as u32 / width);
-                measured
-                    .pictures
-                    .push(LessonImage::painted(size, |at| [bytes[at]; 3]));
+                let picture = LessonImage::painted(width, bytes.len(), |at| [bytes[at]; 3]);
+                measured.pictures.push(picture);
             }
         }
         Ok(())
