@@ -6,15 +6,14 @@ use std::time::{Duration, Instant};
 use crate::file::Rounds;
 use engine::{
     BufferId, BufferLocation, BufferOffset, BufferOp, Completion, Cut, DeviceId, DeviceInfo,
-    Engine, EngineError, IssuedStep, Kernel, Nanos, Op, Program, RunId, Span, SplitEngine, Step,
-    StreamId,
+    Engine, EngineError, IssuedStep, Kernel, Op, Program, RunId, Span, SplitEngine, Step, StreamId,
 };
 use lang::{Message, tr};
 use life::Size;
 use script::Recipe;
+use session::DeviceChoice;
 use session::instances::open_engine;
 use session::trace::{StepFacts, StepKind, TimedRound};
-use session::{DeviceChoice, Switches};
 
 /// An error that ends a lesson. (A failed check is part of the [`Outcome`](crate::Outcome) instead.)
 #[derive(Debug, thiserror::Error)]
@@ -231,7 +230,12 @@ impl Bench {
     }
 
     /// What a timed program of a recipe did, for the timeline; its streams are numbered from 0.
-    pub(crate) fn timed_round(&self, recipe: &Recipe, program: &Program, ran: Ran) -> TimedRound {
+    pub(crate) fn timed_round(
+        &self,
+        recipe: &Recipe,
+        program: &Program,
+        mut ran: Ran,
+    ) -> TimedRound {
         let is_on_host = |array: BufferOffset| {
             let (.., location) = recipe.arrays[array.buffer.0 as usize];
             matches!(location, BufferLocation::Host(_))
@@ -265,48 +269,43 @@ impl Bench {
             }
         };
         let steps: Vec<StepFacts> = steps.into_iter().map(facts).collect();
-        let skew = clock_skew(&steps, &ran);
-        let numbered = |spans: Vec<Span>, skew: i64| {
-            let spans = spans.into_iter().map(|span| Span {
-                stream: number(span.stream),
-                start: Nanos(span.start.0 + skew),
-                end: Nanos(span.end.0 + skew),
-                ..span
-            });
-            spans.collect()
-        };
-        TimedRound {
-            steps: steps.into(),
-            spans: numbered(ran.spans, skew),
-            host: numbered(ran.host, 0),
-            block_timestamps: Vec::new(),
-            replayed: false,
-            // A lesson's streams are numbered.
-            switches: Switches::DEFAULT,
+        for span in ran.spans.iter_mut().chain(&mut ran.host) {
+            span.stream = number(span.stream);
         }
+        in_order(TimedRound {
+            steps: steps.into(),
+            spans: ran.spans,
+            host: ran.host,
+            ..TimedRound::default()
+        })
     }
 }
 
-/// What to add to times by the device's clock, in nanoseconds, so that no op begins before its call or ends after a
-/// call that waits for its stream; 0 if none does. The clocks of host and device agree to some 10 µs.
-fn clock_skew(steps: &[StepFacts], ran: &Ran) -> i64 {
-    let calls = || ran.host.iter();
-    let begun = ran.spans.iter().filter_map(|span| {
+/// A round with the device's clock put so that no op begins before its call or ends after a call that waits for its
+/// stream. The clocks of host and device agree to some 10 µs.
+pub(crate) fn in_order(mut round: TimedRound) -> TimedRound {
+    let calls = || round.host.iter();
+    let begun = round.spans.iter().filter_map(|span| {
         let call = calls().find(|call| call.step == span.step)?;
         Some(call.start.0 - span.start.0)
     });
-    let kind = |call: &Span| steps.get(call.step as usize).map(|facts| facts.kind);
+    let kind = |call: &Span| Some(round.steps.get(call.step as usize)?.kind);
     let waits = calls().filter(|call| kind(call) == Some(StepKind::Wait));
     let awaited = waits.flat_map(|wait| {
-        let before = ran
+        let before = round
             .spans
             .iter()
             .filter(move |it| it.stream == wait.stream && it.step < wait.step);
         before.map(move |span| wait.end.0 - span.end.0)
     });
     let (least, most) = (begun.max(), awaited.min());
-    0.min(most.unwrap_or_default())
-        .max(least.unwrap_or_default())
+    let skew = 0
+        .min(most.unwrap_or_default())
+        .max(least.unwrap_or_default());
+    for span in &mut round.spans {
+        (span.start.0, span.end.0) = (span.start.0 + skew, span.end.0 + skew);
+    }
+    round
 }
 
 /// Milliseconds since then.
