@@ -129,7 +129,7 @@ pub struct OpFigures {
     pub length_ms: f64,
     /// From the call until the host goes on; `None` in a graph, where there is no call for each.
     pub call_ms: Option<f64>,
-    /// From the call until it is done.
+    /// From the call until it is done; `None` also of what the host sets at once.
     pub done_ms: Option<f64>,
     /// Bytes that one copies.
     pub bytes: u64,
@@ -152,12 +152,12 @@ impl OpFigures {
         if rate >= 0.1 {
             said.push(format!("{rate:.1} GB/s"));
         }
-        if let (Some(call), Some(done)) = (self.call_ms, self.done_ms) {
-            said.push(tr!(
-                "returns after {call}, done after {done}",
-                call = time(call),
-                done = time(done)
-            ));
+        match (self.call_ms.map(time), self.done_ms.map(time)) {
+            (Some(call), Some(done)) => {
+                said.push(tr!("returns after {call}, done after {done}"));
+            }
+            (Some(call), None) => return tr!("returns after {call}"),
+            _ => (),
         }
         said.join(" · ")
     }
@@ -199,16 +199,14 @@ impl PartOutcome {
             let spans: Vec<&Span> = spans.collect();
             let call = |span: &&Span| round.host.iter().find(|call| call.step == span.step);
             let calls = || spans.iter().filter_map(|span| Some((*span, call(span)?)));
-            let ms = |from: Nanos, to: Nanos| Nanos(to.0 - from.0).as_ms();
+            let done = calls().map(|(span, call)| Nanos(span.end.0 - call.start.0).as_ms());
+            let is_set_at_once = matches!(label(steps[0]), "release threshold" | "advise");
             Some(OpFigures {
                 label: label(steps[0]),
                 count: spans.len(),
                 length_ms: median(spans.iter().map(|span| span.length().as_ms()))?,
                 call_ms: median(calls().map(|(_, call)| call.length().as_ms())),
-                // By the clock of the device, an op may seem to start before its call.
-                done_ms: median(
-                    calls().map(|(span, call)| ms(call.start.min(span.start), span.end)),
-                ),
+                done_ms: median(done).filter(|_| !is_set_at_once),
                 bytes: round.steps[spans.first()?.step as usize].bytes,
             })
         });
