@@ -9,7 +9,7 @@ use crate::file::{Compare, Lesson, Missing, Part, Scene, TimeOf};
 use crate::speedup::Speedup;
 use engine::{Nanos, Span};
 use lang::numbers::time_us;
-use lang::{mark, tr};
+use lang::tr;
 use session::trace::{StepKind, TimedRound};
 use session::{Finding, Source, finding_in_words, load_in_words, median, recorded_in_words};
 
@@ -173,10 +173,8 @@ impl PartOutcome {
         let label = |step: usize| {
             let facts = &round.steps[step];
             match facts.kind {
-                StepKind::Upload => mark!("upload"),
-                StepKind::Download => mark!("download"),
-                StepKind::Launch | StepKind::Support | StepKind::DeviceCopy => facts.label,
                 StepKind::Event | StepKind::Wait => "",
+                _ => facts.name(),
             }
         };
         let mut groups: Vec<Vec<usize>> = Vec::new();

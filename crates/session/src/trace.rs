@@ -10,7 +10,7 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use lang::numbers::time_us;
-use lang::tr;
+use lang::{mark, tr};
 use life::Size;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
@@ -74,6 +74,15 @@ pub enum EventUse {
 }
 
 impl StepFacts {
+    /// The op's name; a copy over the bus is named by its direction.
+    pub fn name(&self) -> &'static str {
+        match self.kind {
+            StepKind::Upload => mark!("upload"),
+            StepKind::Download => mark!("download"),
+            _ => self.label,
+        }
+    }
+
     /// Of a step on lattices of this size, whose reduced views have this many bytes.
     pub fn of(step: &Step, size: Size, view_bytes: u64) -> StepFacts {
         let lattices = step.op.lattices();

@@ -329,7 +329,7 @@ impl Chart {
     /// The name of the op of a bar.
     pub fn name(&self, bar: &Bar) -> &'static str {
         match self.facts(bar) {
-            Some(facts) => lang::text(facts.label),
+            Some(facts) => lang::text(facts.name()),
             None if self.round.replayed => tr!("graph launch"),
             None => tr!("submit"),
         }
@@ -359,7 +359,7 @@ impl Chart {
             };
             return vec![title.into(), when];
         };
-        let label = lang::text(facts.label);
+        let label = lang::text(facts.name());
         let first = first_instance(&self.round);
         let instance = facts.instance.map(|id| id - first);
         let instance = instance.map(|id| match facts.instances {
