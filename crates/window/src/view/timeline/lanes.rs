@@ -19,6 +19,8 @@ const MAX_SPANS_SAID: usize = 100;
 const MIN_WIDTH: f32 = 1.25;
 /// How far beside a bar that still count as over it.
 const NEAR: f32 = 3.0;
+/// More arrows than this would hide the bars.
+const MAX_ARROWS: usize = 200;
 /// Rows at least this high have the ops' names in their bars.
 const MIN_NAMED: f32 = 8.5;
 
@@ -226,7 +228,8 @@ impl<'a> Strip<'a> {
             return;
         }
         let row_of = |lane: usize| self.row(lane / self.rows.folded).0;
-        for [record, wait] in self.chart.arrows.iter().filter(|_| self.rows.folded == 1) {
+        let has_room = self.rows.folded == 1 && self.chart.arrows.len() <= MAX_ARROWS;
+        for [record, wait] in self.chart.arrows.iter().filter(|_| has_room) {
             let end =
                 |(lane, bar): &PlacedBar| pos2(self.scale.x(bar.end), row_of(*lane).center().y);
             let ends = [end(record), end(wait)];
