@@ -9,14 +9,13 @@ use lang::tr;
 use lesson::Speedup;
 use ui::numbers::grouped;
 
-/// The type of everything, and what lines look like: they differ in more than their colours.
+/// The type of everything.
 const TYPE: f32 = 15.0;
-const LINES: [&str; 3] = ["–––", "- - -", "· · ·"];
 /// Room for the figures beside the upright axis, and below the other.
 const LEFT: f32 = 84.0;
 const BOTTOM: f32 = 28.0;
 /// The height of the whole page's type in which there is room for all of it: in less it is smaller.
-const HEIGHT: f32 = 300.0;
+const HEIGHT: f32 = 240.0;
 
 /// Shows the captions, what curves there are, and these below, in type of a size at most.
 pub(super) fn show(ui: &mut Ui, palette: &Palette, size: f32, speedup: &Speedup) {
@@ -27,24 +26,26 @@ pub(super) fn show(ui: &mut Ui, palette: &Palette, size: f32, speedup: &Speedup)
     for caption in [speedup.caption(), Speedup::meaning().into()] {
         ui.label(text(caption, palette.label));
     }
-    let mut legend = text::LayoutJob::default();
-    let mut append = |text: String, colour| {
-        legend.append(
-            &text,
-            0.0,
-            TextFormat::simple(regular(TYPE * scale), colour),
-        );
-    };
-    for (nth, series) in speedup.series.iter().enumerate() {
-        let title = lang::shown(&series.title);
-        let name = match &series.unavailable {
-            None => title,
-            Some(why) => format!("{title}: {why}"),
+    let ideal = Stroke::new(1.6 * scale, palette.label);
+    let strokes = colours.map(|colour| Stroke::new(2.4 * scale, colour));
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = 5.0 * scale;
+        let named = |ui: &mut Ui, name: String, nth: usize, stroke: Stroke| {
+            let (_, place) = ui.allocate_space(vec2(40.0, TYPE) * scale);
+            let ends = vec![place.left_center(), place.right_center()];
+            ui.painter().extend(line(ends, nth, stroke));
+            ui.add(Label::new(text(name + "   ", stroke.color)).extend());
         };
-        append(format!("{} {name}   ", LINES[nth % 3]), colours[nth % 3]);
-    }
-    append(format!("–– {}", tr!("ideal")), palette.label);
-    ui.label(legend);
+        for (nth, series) in speedup.series.iter().enumerate() {
+            let title = lang::shown(&series.title);
+            let name = match &series.unavailable {
+                None => title,
+                Some(why) => format!("{title}: {why}"),
+            };
+            named(ui, name, nth, strokes[nth % 3]);
+        }
+        named(ui, tr!("ideal").into(), 0, ideal);
+    });
     let Some((one, [low, high])) = range(speedup) else {
         return;
     };
@@ -88,10 +89,9 @@ pub(super) fn show(ui: &mut Ui, palette: &Palette, size: f32, speedup: &Speedup)
             free = write(at, Align2::CENTER_CENTER, text).left() - 6.0 * scale;
         }
     }
-    let ideal = [pos2(x(1), y(1.0)), pos2(x(most), y(most as f64))];
-    painter.line_segment(ideal, (1.6 * scale, palette.label));
+    painter.line_segment([pos2(x(1), y(1.0)), pos2(x(most), y(most as f64))], ideal);
     for (nth, series) in speedup.series.iter().enumerate() {
-        let stroke = Stroke::new(2.4 * scale, colours[nth % 3]);
+        let stroke = strokes[nth % 3];
         let mut points = Vec::new();
         for point in &series.points {
             let at = |rate: f64| pos2(x(point.instances), y(point.times(rate, one)));
@@ -102,11 +102,17 @@ pub(super) fn show(ui: &mut Ui, palette: &Palette, size: f32, speedup: &Speedup)
             painter.circle_filled(middle, 4.0 * scale, stroke.color);
             points.push(middle);
         }
-        painter.extend(match nth % 3 {
-            0 => vec![Shape::line(points, stroke)],
-            1 => Shape::dashed_line(&points, stroke, 8.0 * scale, 5.0 * scale),
-            _ => Shape::dotted_line(&points, stroke.color, 6.0 * scale, 1.6 * scale),
-        });
+        painter.extend(line(points, nth, stroke));
+    }
+}
+
+/// The line of the nth series: they differ in more than their colours.
+fn line(points: Vec<Pos2>, nth: usize, stroke: Stroke) -> Vec<Shape> {
+    let width = stroke.width;
+    match nth % 3 {
+        0 => vec![Shape::line(points, stroke)],
+        1 => Shape::dashed_line(&points, stroke, 3.5 * width, 2.0 * width),
+        _ => Shape::dotted_line(&points, stroke.color, 2.5 * width, 0.7 * width),
     }
 }
 
@@ -160,11 +166,11 @@ mod tests {
             shape.visual_bounding_rect().center()
         };
         let circles = shapes.iter().filter_map(|shape| match shape {
-            Shape::Circle(circle) => Some(circle.center),
+            // Those of a dotted line are smaller.
+            Shape::Circle(circle) if circle.radius > 3.0 => Some(circle.center),
             _ => None,
         });
-        let points: Vec<_> = circles.collect();
-        for (point, [instances, times]) in points[5..7].iter().zip([["1", "1×"], ["2", "2×"]]) {
+        for (point, [instances, times]) in circles.skip(5).zip([["1", "1×"], ["2", "2×"]]) {
             let (below, beside) = (place(instances), place(times));
             assert!((point.x - below.x).abs() < 2.0 && (point.y - beside.y).abs() < 4.0);
             assert!(
