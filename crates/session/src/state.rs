@@ -353,12 +353,6 @@ impl State {
         other
     }
 
-    /// Begins the present start again.
-    pub(crate) fn reset_all(&mut self) -> Option<Notice> {
-        let start = self.parameters().start;
-        self.change(Author::Person, Content::Start(start))
-    }
-
     /// Begins with the next soup, of this density in thousandths if there is one.
     pub(crate) fn new_seed(&mut self, thousandths: Option<u16>) -> Option<Notice> {
         let density = thousandths.map(|it| f64::from(it.min(1000)) / 1e3);
@@ -507,11 +501,6 @@ impl State {
             self.begin_move(target, purpose, Mode::Paused);
         }
         route.is_some()
-    }
-
-    /// Begins to compare A and B here.
-    pub(crate) fn begin_comparison(&mut self) -> Option<Notice> {
-        self.change(Author::Person, Content::Compare)
     }
 
     /// Goes back to where the comparison of A and B began, and takes it and all that came after it off the log.

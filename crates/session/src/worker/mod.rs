@@ -452,13 +452,6 @@ impl SessionWorker {
         }
         Ok(())
     }
-
-    /// Drops a finished calibration's result if the setting has changed meanwhile.
-    fn check_calibration(&mut self) {
-        if self.lab.calibrating.take() != Some(self.present()) {
-            self.lab.isolated = None;
-        }
-    }
 }
 
 // What must hold before a command is taken, and in which order commands wait.
@@ -1079,7 +1072,10 @@ impl SessionWorker {
             SessionAction::StepBack => state.step_back(1),
             SessionAction::StepRoundBack => state.step_back(per_round.into()),
             SessionAction::RunTo(generation) => state.run_to(generation),
-            SessionAction::ResetAll => state.reset_all(),
+            SessionAction::ResetAll => {
+                let start = state.parameters().start;
+                state.change(Author::Person, Content::Start(start))
+            }
             SessionAction::NewSeed => state.new_seed(None),
             SessionAction::SetDensity(thousandths) => state.new_seed(Some(thousandths)),
             SessionAction::Undo => state.undo(),
@@ -1177,8 +1173,9 @@ impl SessionWorker {
                 }
                 Event::Round { round, timed, took } => self.take_round(&round, timed, took, now),
                 Event::Calibrated(alone) => {
-                    self.lab.isolated = Some(alone.into());
-                    self.check_calibration();
+                    // None if the setting has changed meanwhile.
+                    let is_of_present = self.lab.calibrating.take() == Some(self.present());
+                    self.lab.isolated = is_of_present.then(|| alone.into());
                 }
                 Event::Measured(measures) => found.push(measures),
                 Event::Snapshot { index } => {

@@ -10,7 +10,7 @@ use crate::copies::Snapshot;
 use crate::engines::{kernel_for, on_cpu};
 use crate::fastest::{FastestPlan, Requested};
 use crate::instances::Sim;
-use crate::log::SessionParameters;
+use crate::log::{Author, Content, SessionParameters};
 use crate::state::{Mode, part_of_round};
 use crate::status::SettingStatus;
 use crate::trace::Recording;
@@ -834,7 +834,7 @@ impl SessionWorker {
             self.fit_kernel(false)?; // chosen settings are compared
         }
         self.lab.b_switches = Some(self.other_switches());
-        Ok(self.state.begin_comparison())
+        Ok(self.state.change(Author::Person, Content::Compare))
     }
 
     /// Gives B's lattices the cells of A's. All lattices are on the host.
