@@ -298,7 +298,7 @@ impl LessonImage {
     ) -> LessonImage {
         let width = width.max(1);
         let height = pixels as u32 / width;
-        let zoom = (384 / width).max(1);
+        let zoom = (384 / width.max(height)).max(1);
         let (wide, high) = (width * zoom, height * zoom);
         let places = (0..high).flat_map(|y| (0..wide).map(move |x| (x / zoom, y / zoom)));
         let color = |(x, y)| {

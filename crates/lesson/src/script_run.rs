@@ -219,8 +219,9 @@ impl ScriptRun {
                     (false, true) => [230, 60, 50],
                     (false, false) => [150, 30, 30],
                 };
-                let picture = LessonImage::painted(width, got.len(), color);
-                measured.pictures.push(picture);
+                measured
+                    .pictures
+                    .push(LessonImage::painted(width, got.len(), color));
             }
             HostWork::Events => self.ask_events(measured)?,
             HostWork::Contexts => self.time_contexts(measured)?,
@@ -231,8 +232,10 @@ impl ScriptRun {
                     .into_iter()
                     .flat_map(u32::to_le_bytes)
                     .collect();
-                let picture = LessonImage::painted(width, bytes.len(), |at| [bytes[at]; 3]);
-                measured.pictures.push(picture);
+                let color = |at: usize| [bytes[at]; 3];
+                measured
+                    .pictures
+                    .push(LessonImage::painted(width, bytes.len(), color));
             }
         }
         Ok(())
