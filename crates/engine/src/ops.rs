@@ -870,11 +870,6 @@ impl WordEdit {
     /// the copy out of pageable memory before the call returns.
     pub const MAX_PER_COPY: usize = 4096;
 
-    /// How many edits of a lattice of this size are copied at once.
-    pub(crate) fn most_of(size: Size) -> usize {
-        size.words().min(WordEdit::MAX_PER_COPY)
-    }
-
     /// Errors if an edit lies outside the lattice, or the edits are not in ascending order of
     /// words, each word once.
     pub fn check_all(edits: &[WordEdit], size: Size) -> Result<()> {

@@ -540,8 +540,8 @@ pub(super) struct Group {
     /// Mail between the blocks that step a lattice, and its words per lattice; reserved with the
     /// planar words if `cooperative` supports the size.
     pub mail: Option<(DeviceWords, usize)>,
-    /// Edits that `edit_cells` applies, and the words allocated for each lattice.
-    pub edits: (DeviceWords, usize),
+    /// Edits that `edit_cells` applies.
+    edits: DeviceWords,
     /// The reduced views, and the words allocated for each.
     pub view: Option<(DeviceWords, usize)>,
     /// Partial measures, one per block of each lattice; then one measure per lattice; then the bits at
@@ -549,9 +549,11 @@ pub(super) struct Group {
     measures: Option<DeviceWords>,
 }
 
-/// Words of a lattice's list of edits.
-fn edit_words(size: Size) -> usize {
-    WordEdit::most_of(size) * size_of::<WordEdit>() / 4
+const WORDS_AN_EDIT: usize = size_of::<WordEdit>() / 4;
+
+/// The number of edits of a lattice that fit.
+pub(super) fn max_edits(size: Size) -> usize {
+    size.words().min(WordEdit::MAX_PER_COPY)
 }
 
 fn no_memory(what: MemoryUse) -> EngineError {
@@ -575,7 +577,7 @@ fn bytes(size: Size, count: usize, layout: Layout) -> u64 {
         Layout::Bits => 0,
         Layout::I32 | Layout::Planar => 2 * layout.words(size),
     };
-    let one = 2 * size.words() + edit_words(size) + words;
+    let one = 2 * size.words() + max_edits(size) * WORDS_AN_EDIT + words;
     4 * one as u64 * count as u64
 }
 
@@ -605,7 +607,7 @@ impl Group {
         let allocate = || {
             let words = count * size.words();
             let what = MemoryUse::Lattices(Layout::Bits, count);
-            let edits = edit_words(size);
+            let edits = count * max_edits(size) * WORDS_AN_EDIT;
             Ok(Group {
                 size,
                 count,
@@ -613,10 +615,7 @@ impl Group {
                     DeviceWords::zeroed(context, words, what)?,
                     DeviceWords::uninitialized(context, words, what)?,
                 ],
-                edits: (
-                    DeviceWords::uninitialized(context, count * edits, MemoryUse::Edits)?,
-                    edits,
-                ),
+                edits: DeviceWords::uninitialized(context, edits, MemoryUse::Edits)?,
                 reserved: None,
                 mail: None,
                 view: None,
@@ -628,7 +627,7 @@ impl Group {
 
     /// The context of its memory.
     pub(super) fn context(&self) -> &Arc<OwnedContext> {
-        &self.edits.0.context
+        &self.edits.context
     }
 
     /// Enlarges the views and keeps their contents. Waits for running work.
@@ -656,6 +655,12 @@ impl Group {
     /// The address of a lattice's bit buffer with this parity.
     pub(super) fn bits_at(&self, index: usize, parity: u8) -> sys::CUdeviceptr {
         self.bits[usize::from(parity)].word(index * self.size.words())
+    }
+
+    /// The address of a lattice's edits.
+    pub(super) fn edits_at(&self, index: usize) -> sys::CUdeviceptr {
+        self.edits
+            .word(index * max_edits(self.size) * WORDS_AN_EDIT)
     }
 
     /// The address of a lattice's buffer with this parity, in a layout. Errors if the layout is not

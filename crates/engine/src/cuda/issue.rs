@@ -3,7 +3,7 @@
 use super::block_timestamps::{TimestampRecorder, TimestampTarget};
 use super::calls::{Sink, rows_from};
 use super::driver::{self, Event, RawStream, check, cust};
-use super::gpu::{Arguments, Gpu, Group, Values, launch, part};
+use super::gpu::{Arguments, Gpu, Group, Values, launch, max_edits, part};
 use super::memory::{Address, Buffer, CudaSlots, find, invert};
 use crate::check::{Plan, Validator};
 use crate::error::{bail, invalid};
@@ -520,10 +520,9 @@ impl Issuer<'_> {
 
     fn edit(&mut self, run: Run, edits: &[WordEdit]) -> Result<()> {
         let cells = self.cells(run)?;
-        let (lists, words) = &self.group(run).edits;
-        let list = lists.word(run.index * words);
+        let list = self.group(run).edits_at(run.index);
         // Copies and launches of a stream run in order, so one list serves all chunks.
-        for edits in edits.chunks(WordEdit::most_of(run.size)) {
+        for edits in edits.chunks(max_edits(run.size)) {
             self.copy_in(list, edits.as_ptr().cast(), size_of_val(edits))?;
             let values: &Values = &[
                 (Edits, list),
