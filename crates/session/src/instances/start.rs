@@ -230,8 +230,12 @@ impl Sim {
     /// Has what these shares' rounds launch compiled in the background.
     pub fn compile_in_background(&mut self, shares: &[Share]) {
         for share in shares {
-            let program = self.shortest_round(share);
-            if let Err(why) = self.engine.compile_in_background(&program) {
+            let made = self.make_streams_of(&share.setting);
+            let begun = made.and_then(|()| {
+                let program = self.shortest_round(share);
+                self.engine.compile_in_background(&program)
+            });
+            if let Err(why) = begun {
                 // The next round says why.
                 tracing::debug!("nothing is compiled: {}", lang::english(why));
             }
