@@ -11,7 +11,6 @@ use crate::view::layout::WindowLayout;
 use crate::view::style::*;
 use lang::tr;
 use session::Status;
-use session::population::Sample;
 use ui::numbers::{grouped, si};
 use ui::{Action, PopulationChart, ViewAction};
 
@@ -92,37 +91,30 @@ fn paint(painter: &Painter, shown: &PopulationChart, all: Rect, palette: &Palett
     let Some((from, to)) = shown.ends() else {
         return;
     };
-    let line = |chart, axis, value: fn(&Sample) -> f64, colour, samples: &[Sample]| {
-        let length = (to - from).max(1) as f64;
-        let points = samples.iter().map(|it| {
-            let middle = (it.from - from) as f64 + (it.to - it.from) as f64 / 2.0;
-            let x = inside.left() + (middle / length) as f32 * inside.width();
-            pos2(x, up(chart, axis, value(it)))
-        });
-        let points: Vec<Pos2> = points.collect();
-        if let [one] = points[..] {
-            painter.circle_filled(one, 2.5, colour);
-        }
-        painter.add(Shape::line(points, Stroke::new(2.0, colour)));
+    let x = |generation: f64| {
+        let part = (generation - from as f64) / (to - from).max(1) as f64;
+        inside.left() + part as f32 * inside.width()
     };
-    line(
-        upper,
-        alive,
-        Sample::population,
-        palette.alive,
-        &shown.samples,
-    );
-    // Those over as many generations as the newest, births up, deaths down; none are joined over generations
-    // that were not counted.
-    let follows = |a: &Sample, b: &Sample| a.step == b.step && b.from == a.to + b.step;
-    for counted in shown
-        .samples
-        .chunk_by(follows)
-        .filter(|it| it[0].step == shown.step)
-    {
-        line(lower, changes, Sample::births, palette.born, counted);
-        line(lower, changes, |it| -it.deaths(), palette.died, counted);
+    let points = shown.samples.iter().map(|it| {
+        let middle = (it.from + it.to) as f64 / 2.0;
+        pos2(x(middle), up(upper, alive, it.population()))
+    });
+    let points: Vec<Pos2> = points.collect();
+    if let [one] = points[..] {
+        painter.circle_filled(one, 2.5, palette.alive);
     }
+    painter.add(Shape::line(points, Stroke::new(2.0, palette.alive)));
+    // Those over as many generations as the newest, births up, deaths down.
+    let mut changed = Mesh::default();
+    for it in shown.samples.iter().filter(|it| it.step == shown.step) {
+        let [left, right] = [it.from as f64 - it.step as f64, it.to as f64].map(x);
+        for (count, colour) in [(it.births(), palette.born), (-it.deaths(), palette.died)] {
+            let [from, to] = [0.0, count].map(|it| up(lower, changes, it));
+            let bar = Rect::from_two_pos(pos2(left.max(inside.left()), from), pos2(right, to));
+            changed.add_colored_rect(bar, colour);
+        }
+    }
+    put_mesh(painter, changed);
     write(ticks.left_center(), Align2::LEFT_CENTER, &grouped(from));
     write(ticks.center(), Align2::CENTER_CENTER, tr!("generation"));
     write(ticks.right_center(), Align2::RIGHT_CENTER, &grouped(to));
