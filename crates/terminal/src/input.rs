@@ -204,7 +204,8 @@ impl TerminalApp {
                 self.view.field.insert(Field::default()).lesson = Some(0); // lectures stand first
             }
             ViewAction::ToggleLessons => {
-                let last = self.app.lectures.len() + self.app.lessons.last;
+                let last = self.app.lessons.last;
+                let last = last.map_or(0, |it| self.app.lectures.len() + it);
                 self.view.field.insert(Field::default()).lesson = Some(last);
             }
             ViewAction::Prompt(setting) => {

@@ -24,7 +24,7 @@ pub struct Lessons {
     /// What the state shows, as of the last update.
     screen: Option<Box<LessonPage>>,
     /// The last lesson that was opened, where a list of them goes on.
-    pub last: usize,
+    pub last: Option<usize>,
     wake: Wake,
     /// One lesson is measured at a time: the next waits.
     measuring: Arc<Mutex<()>>,
@@ -43,7 +43,7 @@ impl Lessons {
         Lessons {
             state: Closed,
             screen: None,
-            last: 0,
+            last: None,
             wake,
             measuring: Arc::default(),
         }
@@ -80,8 +80,7 @@ impl Lessons {
     /// Opens a lesson in place of what is open.
     pub fn open(&mut self, session: &Session, lesson: &'static Lesson) {
         self.close(session);
-        let listed = LESSONS.iter().position(|it| it.name == lesson.name);
-        self.last = listed.unwrap_or(self.last);
+        self.last = LESSONS.iter().position(|it| it.name == lesson.name);
         session.pause_for_lesson(true);
         self.state = Open(Box::new(OpenLesson::new(lesson, &session.status())));
     }

@@ -334,8 +334,8 @@ impl Handler {
                     .open(Dialog::Form(Form::prompt(setting, typed)));
             }
             // Lectures stand first.
-            ToggleLecture => self.toggle_lessons(0),
-            ToggleLessons => self.toggle_lessons(self.app.lectures.len() + self.app.lessons.last),
+            ToggleLecture => self.toggle_lessons(None),
+            ToggleLessons => self.toggle_lessons(self.app.lessons.last),
             ToggleHelp => self.dialogs.toggle(Dialog::Help(Picker::default())),
             ToggleCommands => self.dialogs.toggle(Dialog::Commands(Picker::default())),
             ToggleMenu => self.dialogs.toggle(Dialog::Menu(Picker::default())),
@@ -353,8 +353,9 @@ impl Handler {
         }
     }
 
-    /// Opens the list of lectures, lessons and exercises at one of them, or closes it.
-    fn toggle_lessons(&mut self, at: usize) {
+    /// Opens the list of lectures, lessons and exercises at its first lecture or at a lesson, or closes it.
+    fn toggle_lessons(&mut self, lesson: Option<usize>) {
+        let at = lesson.map_or(0, |it| self.app.lectures.len() + it);
         self.dialogs.toggle(Dialog::Lessons(Picker::at(at)));
     }
 
