@@ -216,6 +216,8 @@ fn factor(comparison: &AbComparison) -> String {
 /// What is said where recorded rounds are shown instead of measurements.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RecordedTexts {
+    /// Whether the round that is drawn was recorded, or predicted from recorded ops.
+    pub badge: &'static str,
     /// Where and when rounds were recorded.
     pub origin: String,
     /// How fast the cells go here, in relation to the recorded rounds; empty while that is unknown.
@@ -240,10 +242,11 @@ impl RecordedTexts {
         let has_setting = status.rates.round_us.is_some();
         // Only of a user's round are ops known without a recording: as they are predicted.
         let is_predicted = !has_setting && status.lab.isolated.is_some();
-        let origin = if is_predicted {
-            tr!("predicted from operations {what}")
+        let (badge, origin) = if is_predicted {
+            let origin = tr!("predicted from operations {what}");
+            (tr!("predicted"), origin)
         } else {
-            what
+            (tr!("recorded"), what)
         };
         let missing = match recording.nearest {
             _ if has_setting || is_predicted => String::new(),
@@ -257,6 +260,7 @@ impl RecordedTexts {
             ),
         };
         Some(RecordedTexts {
+            badge,
             origin: lang::sentence_case(&origin),
             pace,
             missing,

@@ -33,7 +33,7 @@ pub(super) fn show(
     let missing = recorded.as_ref().map_or("", |it| it.missing.as_str());
     let folded = strips.iter().map(|strip| strip.rows.folded).max();
     line(ui, places.title, "title", |ui| {
-        show_state(ui, timeline, status);
+        show_state(ui, timeline, status, recorded.as_ref());
         if timeline.race.is_none() {
             show_summary(ui, timeline, status);
         }
@@ -118,14 +118,14 @@ fn line(ui: &mut Ui, place: Rect, name: &str, add: impl FnOnce(&mut Ui)) {
 }
 
 /// Shows which round is shown as a button that freezes it; a round that did not run cannot be frozen.
-fn show_state(ui: &mut Ui, timeline: &Timeline, status: &Status) {
+fn show_state(ui: &mut Ui, timeline: &Timeline, status: &Status, recorded: Option<&RecordedTexts>) {
     let palette = palette(ui);
-    let (fill, colour, word) = match timeline.race {
-        Some(_) => (palette.failed, palette.on_failed, tr!("not run")),
-        None if timeline.frozen => (palette.accent, palette.on_accent, tr!("frozen")),
-        None if status.lab.recording.is_some() => (palette.rule, palette.recorded, tr!("recorded")),
-        None if status.clock.running => (palette.running_background, palette.running, tr!("live")),
-        None => (palette.rule, palette.value, tr!("last round")),
+    let (fill, colour, word) = match (&timeline.race, recorded) {
+        (Some(_), _) => (palette.failed, palette.on_failed, tr!("not run")),
+        _ if timeline.frozen => (palette.accent, palette.on_accent, tr!("frozen")),
+        (None, Some(it)) => (palette.rule, palette.recorded, it.badge),
+        _ if status.clock.running => (palette.running_background, palette.running, tr!("live")),
+        _ => (palette.rule, palette.value, tr!("last round")),
     };
     let word = styled(word, medium(14.5), colour);
     let button = Button::new(word).fill(fill).selected(timeline.frozen);
@@ -249,7 +249,7 @@ fn show_legend(ui: &mut Ui, chart: &Chart) {
         let colour = colour(*kind, None, &palette);
         add_bar(&mut mesh, square, colour, fill(*kind), &palette);
         put_mesh(ui.painter(), mesh);
-        ui.label(styled(lang::text(name), regular(13.0), palette.value));
+        truncated(ui, styled(lang::text(name), regular(13.0), palette.value));
         ui.add_space(4.0);
     }
 }
