@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 
 use crate::actions::Setting;
+use crate::finding::headline;
 use crate::numbers::{bytes, grouped, si, time_us};
 use crate::{Action, ColourBy, Drawing, ViewOptions};
 use engine::Transfer;
 use lang::{Message, message, tr};
 use session::{
-    KernelChoice, Pace, SessionAction, Status, StopWhenStill, Streams, Switch, recorded_in_words,
+    KernelChoice, Pace, SessionAction, Status, StopWhenStill, Switch, recorded_in_words,
 };
 
 use Urgency::*;
@@ -172,8 +173,11 @@ fn essentials(status: &Status) -> [Figure; 5] {
     let grid = format!("{} × {}", status.lattices.instances, sides(status));
     let is_computing = status.failed.is_none() && status.clock.recomputing.is_none();
     let round_us = status.rates.round_us.filter(|_| is_computing);
-    let effect = status.lab.last_effect.as_ref();
-    let effect = effect.map_or(UNKNOWN.into(), |it| it.in_short());
+    let effect = headline(status).map_or(UNKNOWN.into(), |it| it.factor);
+    let what = match status.lab.comparison {
+        None => tr!("last change"),
+        Some(_) => tr!("B against A"),
+    };
     let is_recorded = status.lab.recording.is_some();
     [
         figure(
@@ -186,10 +190,8 @@ fn essentials(status: &Status) -> [Figure; 5] {
         figure(tr!("kernel"), status.setting.kernel.name)
             .set_by(KERNEL)
             .with_note(taken_back(status).unwrap_or_default()),
-        figure(tr!("streams"), streams(status)).set_by(STREAMS),
-        figure(tr!("last change"), effect)
-            .recorded(is_recorded)
-            .wide(),
+        figure(tr!("streams"), position(Switch::Streams, status)).set_by(STREAMS),
+        figure(what, effect).recorded(is_recorded).wide(),
     ]
 }
 
@@ -353,11 +355,8 @@ fn taken_back(status: &Status) -> Option<String> {
 
 fn kernel(status: &Status) -> Vec<Figure> {
     let name = match status.setting.kernel_choice {
-        KernelChoice::Explicit
-        | KernelChoice::FirstFitting
-        | KernelChoice::Auto
-        | KernelChoice::AutoWithSubmission => tr!("kernel").to_owned(),
-        KernelChoice::Estimated => tr!("kernel (auto)").to_owned(),
+        KernelChoice::Estimated => tr!("kernel (auto)"),
+        _ => tr!("kernel"),
     };
     let kernel = status.setting.kernel;
     let note = match taken_back(status) {
@@ -370,7 +369,7 @@ fn kernel(status: &Status) -> Vec<Figure> {
         ),
     };
     vec![
-        figure(&name, kernel.name)
+        figure(name, kernel.name)
             .set_by(KERNEL)
             .with_note(note)
             .tip(tr!(
@@ -396,14 +395,10 @@ fn sides(status: &Status) -> String {
     }
 }
 
-/// How instances share streams, in short.
-fn streams(status: &Status) -> &'static str {
-    match status.setting.switches.streams {
-        Streams::PerInstance => tr!("per instance"),
-        Streams::One => tr!("one shared"),
-        Streams::Default => tr!("default"),
-        Streams::Batch => tr!("one batch"),
-    }
+/// The position of a switch.
+fn position(switch: Switch, status: &Status) -> String {
+    let position = Setting::Switch(switch).value(status);
+    position.unwrap_or_else(|| UNKNOWN.into())
 }
 
 fn switches(status: &Status) -> Vec<Figure> {
@@ -413,24 +408,20 @@ fn switches(status: &Status) -> Vec<Figure> {
         Transfer::Cells => "i32",
         Transfer::Measure => "measure",
     };
-    let position = |switch| {
-        let position = Setting::Switch(switch).value(status);
-        position.unwrap_or_else(|| UNKNOWN.into())
-    };
     vec![
-        figure(tr!("streams"), streams(status))
+        figure(tr!("streams"), position(Switch::Streams, status))
             .set_by(STREAMS)
             .tip(tr!(
                 "the CUDA streams in which the lattices are stepped and downloaded; {key} changes this",
                 key = Switch::Streams.key()
             )),
-        figure(tr!("host memory"), position(Switch::HostMemory))
+        figure(tr!("host memory"), position(Switch::HostMemory, status))
         .set_by(&[Setting::Switch(Switch::HostMemory)])
         .tip(tr!(
             "where downloads land: page-locked memory, or pageable, for which a copy keeps the host waiting; {key} changes this",
             key = Switch::HostMemory.key()
         )),
-        figure(tr!("graphs"), position(Switch::Graphs))
+        figure(tr!("graphs"), position(Switch::Graphs, status))
         .set_by(&[Setting::Switch(Switch::Graphs)])
         .tip(tr!(
             "whether a round is one launch of a prepared CUDA graph; {key} changes this",
@@ -511,21 +502,14 @@ fn messages(status: &Status, drawing: &Drawing) -> Vec<(Urgency, Message)> {
         };
         messages.push((Effect, sentence));
     }
+    let adapter = drawing.adapter.as_ref();
     let mut warn = |sentence| messages.push((Warning, sentence));
     if drawing.forwarded {
         warn(message!("Shown over forwarded X: at most 30 frames/s"));
-    } else if drawing
-        .adapter
-        .as_ref()
-        .is_some_and(|adapter| adapter.software)
-    {
+    } else if adapter.is_some_and(|it| it.software) {
         warn(message!("Drawn in software: at most 30 frames/s"));
     }
-    if drawing
-        .adapter
-        .as_ref()
-        .is_some_and(|adapter| adapter.is_one_of(&status.engine.devices))
-    {
+    if adapter.is_some_and(|it| it.is_one_of(&status.engine.devices)) {
         warn(message!(
             "The compute GPU also draws the window, which distorts the timings"
         ));

@@ -106,10 +106,7 @@ impl ViewOptions {
     /// Shows a panel in place of the one shown; hides it if it is the one shown.
     pub fn toggle_side(&mut self, panel: SidePanel) {
         self.source = None;
-        self.side = match self.side {
-            Some(shown) if shown == panel => None,
-            _ => Some(panel),
-        };
+        self.side = Some(panel).filter(|_| self.side != Some(panel));
     }
 }
 
@@ -132,7 +129,7 @@ impl InterfaceScale {
 
     /// In percents of the usual size.
     pub fn percent(self) -> u16 {
-        STEPS[usize::try_from(self.0 + USUAL).unwrap_or_default()]
+        STEPS[(self.0 + USUAL) as usize]
     }
 
     /// The factor on all lengths.
