@@ -497,6 +497,7 @@ pub fn speedup_page(measured: usize, batched: bool) -> Box<LessonPage> {
     let is_over = measured == 5;
     Box::new(LessonPage {
         title: lang::shown("1, 2, 4 … instances: the speed-up curve"),
+        about: lang::shown("runs on every machine"),
         number: 2,
         of: 3,
         question: lang::shown(

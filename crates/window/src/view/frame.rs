@@ -46,25 +46,12 @@ impl<'a> Frame<'a> {
     /// measured, so that nothing moves from round to round.
     fn layout_request(&self, status: &Status) -> LayoutRequest {
         let (app, options) = (self.app, &self.app.options);
-        let comparison = status
-            .lab
-            .comparison
-            .as_ref()
-            .map(|comparison| comparison.each);
+        let comparison = status.lab.comparison.as_ref().map(|it| it.each);
         let instances = status.lattices.instances;
-        // Lanes that people in the last row of a presentation must see: of up to 16 instances, or of both
-        // rounds of a change, where the second round's host lane is as high as five others.
-        let rounds = &app.timeline;
-        let presented = match (&rounds.before, &rounds.chart) {
-            (Some(before), Some(after)) if comparison.is_none() => {
-                before.lanes.len() + after.lanes.len() + 5
-            }
-            _ => instances.min(16),
-        };
         LayoutRequest {
             // As high as a lane for each instance needs, whatever the streams: F2 moves nothing.
             lanes: options.timeline.then_some(instances),
-            presented: self.is_enlarged().then_some(presented),
+            is_presentation: self.is_enlarged(),
             sm_count: (options.timeline && status.lab.block_timestamps)
                 .then(|| timeline::lanes::sm_count(status)),
             side: options.side,

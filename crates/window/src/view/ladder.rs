@@ -49,8 +49,11 @@ pub(crate) fn show(ui: &mut Ui, chart: &LadderChart, rect: Rect) {
     side_panel(ui, rect, title, ViewAction::ToggleLadder, |ui| {
         ui.spacing_mut().item_spacing.y = 2.0;
         ui.label(styled(&chart.headline, medium(19.0), palette.accent));
-        let how = tr!("while launches run, measured by events around them");
-        ui.label(styled(how, regular(13.0), palette.label));
+        ui.label(styled(
+            tr!("now: first to last launch of a round; recorded: launches without a pause"),
+            regular(13.0),
+            palette.label,
+        ));
         ui.spacing_mut().item_spacing.y = 0.0;
         let (_, above) = ui.allocate_space(vec2(ui.available_width(), LIMIT));
         if let Some(limit) = chart.limit {

@@ -154,8 +154,10 @@ const MAX_LECTURE: f32 = 0.3;
 const SIDE_WIDTH: f32 = 470.0;
 /// The width beside it in which panels and timeline are well seen.
 const GOOD_WIDTH_BESIDE: f32 = 390.0;
-/// The least width of the editor beside panels and timeline: a race is seen in the timeline.
-const MIN_EDITOR_WIDTH: f32 = 320.0;
+/// The editor's, with room for 50 columns, beside panels and timeline: a race is seen there.
+const EDITOR_WIDTH: f32 = 510.0;
+/// The least width of a side panel whose edge is moved.
+const MIN_SIDE_WIDTH: f32 = 320.0;
 /// The least width of panels alone beside it, as in a presentation in a small window.
 const MIN_WIDTH_BESIDE: f32 = 160.0;
 /// The least height of a side panel, in points: the lab's switches and some lines of code. The
@@ -179,8 +181,8 @@ const HUD_HEIGHT: f32 = 290.0;
 pub(crate) struct LayoutRequest {
     /// A timeline with this many lanes.
     pub lanes: Option<usize>,
-    /// The lanes for which a presentation's panels make room; none where it is no presentation.
-    pub presented: Option<usize>,
+    /// Whether it is a presentation.
+    pub is_presentation: bool,
     /// This many SMs (or CPU workers) beneath them.
     pub sm_count: Option<usize>,
     /// What is shown beside the panels.
@@ -209,7 +211,7 @@ pub(crate) fn lay_out(
     size: Size,
     request: &LayoutRequest,
 ) -> WindowLayout {
-    let is_presentation = request.presented.is_some();
+    let is_presentation = request.is_presentation;
     let pixels_per_point = pixels_per_point(pixels, scale, request.zoom, is_presentation);
     let px = |points: f32| in_pixels(points, pixels_per_point);
     let points =
@@ -264,7 +266,7 @@ pub(crate) fn lay_out(
     if let Some(panel) = request.side {
         let place = side(panel, room).map(|place| match place {
             SidePlace::Beside(width) => {
-                let width = sized(0, width, MIN_EDITOR_WIDTH);
+                let width = sized(0, width, MIN_SIDE_WIDTH);
                 rest.take_left((width * pixels_per_point).floor() as u32)
             }
             SidePlace::Below(height) => rest.take_bottom(px(sized(1, height, MIN_LADDER_HEIGHT))),
@@ -273,10 +275,13 @@ pub(crate) fn lay_out(
     }
     // Below the panels, a side panel takes the timeline's place.
     let is_beside = layout.side.is_none_or(|(_, place)| place.x < rest.x);
-    if let Some(lanes) = request.lanes.filter(|_| is_beside) {
+    if let Some(lanes) = request
+        .lanes
+        .filter(|_| is_beside && room[0] >= timeline::MIN_WIDTH)
+    {
         let sm_count = request.sm_count.filter(|_| !layout.is_short);
         let room = [points(rest)[0], room[1]];
-        let presented = request.presented;
+        let presented = is_presentation.then_some(request.comparison.unwrap_or(lanes));
         if let Some(height) = timeline::height(room, lanes, presented, sm_count) {
             let height = sized(1, height, timeline::MIN_HEIGHT);
             layout.timeline = Some(rest.take_bottom(px(height)));
@@ -332,11 +337,10 @@ fn side(panel: SidePanel, [width, height]: [f32; 2]) -> Option<SidePlace> {
         _ => MIN_SIDE_HEIGHT,
     };
     let below = (0.6 * height).min(MAX_HEIGHT_BELOW);
-    let beside_timeline = width - timeline::MIN_AREA[0];
     if height < min_height {
         None
-    } else if panel == SidePanel::Editor && beside_timeline >= MIN_EDITOR_WIDTH {
-        Some(Beside(beside_timeline.min(SIDE_WIDTH)))
+    } else if panel == SidePanel::Editor && width >= EDITOR_WIDTH + timeline::MIN_AREA[0] {
+        Some(Beside(EDITOR_WIDTH))
     } else if width >= SIDE_WIDTH + GOOD_WIDTH_BESIDE {
         Some(Beside(SIDE_WIDTH))
     } else if width >= MIN_WIDTH_BELOW && below >= min_height {
@@ -497,7 +501,7 @@ mod tests {
     fn windows_have_room_for_what_is_stored() {
         let of = |side| beside(side, 16);
         let presented = |side, lecture| LayoutRequest {
-            presented: Some(16),
+            is_presentation: true,
             lecture,
             ..of(side)
         };
@@ -506,10 +510,6 @@ mod tests {
             ..of(Some(SidePanel::Lab))
         };
         let step = lecture::height(&lecture_screen());
-        let change = LayoutRequest {
-            presented: Some(16 + 5 + 16),
-            ..presented(None, Some(step))
-        };
         let mut said = String::new();
         for (window, scale) in LECTURES
             .into_iter()
@@ -523,7 +523,6 @@ mod tests {
                 ("map", map),
                 ("presentation", presented(None, None)),
                 ("lecture", presented(None, Some(step))),
-                ("lecture's change", change),
                 ("ladder presented", presented(Some(SidePanel::Ladder), None)),
                 ("race", presented(Some(SidePanel::Editor), None)),
             ] {

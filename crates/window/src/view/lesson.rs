@@ -47,7 +47,7 @@ pub(crate) fn show(
         let title = |ui: &mut Ui| ui.label(RichText::new(&page.title).font(medium(20.0)));
         let buttons = |ui: &mut Ui| show_page_buttons(ui, page, is_lectures);
         both_ends().show(ui, title, buttons);
-        if !page.about.is_empty() {
+        if page.number == 1 {
             truncated(ui, styled(&page.about, regular(15.0), palette.label));
         }
         // The most urgent message, because the HUD is hidden.
@@ -136,9 +136,10 @@ fn show_page_buttons(ui: &mut Ui, page: &LessonPage, is_lectures: bool) {
 }
 
 fn show_foot(ui: &mut Ui, page: &LessonPage) {
-    let hint = match page.number {
+    // An answer needs the room of a line above it.
+    let said = match page.number {
         1 => tr!("Press a digit to predict, → to measure"),
-        _ => tr!("← → or a presenter’s remote · M: measure again"),
+        _ => &page.about,
     };
     let is_measured = page.number > 1 && page.progress.is_none() && !page.question.is_empty();
     let left = |ui: &mut Ui| {
@@ -148,7 +149,7 @@ fn show_foot(ui: &mut Ui, page: &LessonPage) {
             (tr!("Back to the list"), ViewAction::Escape, true),
         ]);
         let colour = palette(ui).label;
-        truncated(ui, styled(hint, regular(14.0), colour));
+        truncated(ui, styled(said, regular(14.0), colour));
     };
     both_ends().show(ui, left, show_menu);
 }

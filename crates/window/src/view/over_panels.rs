@@ -26,7 +26,7 @@ const NUMBER: [f32; 2] = [21.0, 15.0];
 const MAX_NUMBERS: usize = 64;
 
 /// A panel has a number if each of its sides is this many times the number's.
-const MIN_PANEL: f32 = 2.5;
+const MIN_PANEL: f32 = 2.0;
 
 /// Paints frames and numbers of all panels, or of the one instance that is shown.
 pub(crate) fn paint_marks(ui: &Ui, status: &Status, only: Option<usize>, layout: &WindowLayout) {

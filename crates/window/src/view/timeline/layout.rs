@@ -32,11 +32,14 @@ const MAX_MAP_SHARE: f32 = 0.62;
 const MAX_SHARE: f32 = 0.47;
 const MAX_FOR_LANES: f32 = 0.62;
 const MAX_WITH_MAP: f32 = 0.64;
-/// A lane in a presentation, where the last row is to see it, and the least height of panels beside them.
-const PRESENTED_LANE: f32 = 6.25;
-const MIN_PANELS: f32 = 44.0;
-/// The least area, for panels and timeline together, that has one.
-pub(crate) const MIN_AREA: [f32; 2] = [470.0, 280.0];
+/// A lane in a presentation, which has room for both rounds of a change, of up to so many lanes each: where the
+/// second comes, panels stay as they are. The least height of panels beside them.
+const PRESENTED_LANE: f32 = 7.0;
+const MAX_PRESENTED: usize = 16;
+const MIN_PANELS: f32 = 48.0;
+/// The least area, for panels and timeline together, that has one; and the least width with what stands beside it.
+pub(crate) const MIN_AREA: [f32; 2] = [280.0, 280.0];
+pub(crate) const MIN_WIDTH: f32 = 470.0;
 /// Below this height of panels and timeline together it has no map and no finding: a step of a lecture
 /// stands above the panels of a presentation then, and says what was measured.
 const SHORT_AREA: f32 = 400.0;
@@ -53,8 +56,8 @@ pub(crate) fn is_short(height: f32) -> bool {
 }
 
 /// The height of a timeline of so many lanes, and of a map of so many multiprocessors
-/// beneath them, in an area of this size; `None` where the area is too small. Those that a presentation
-/// shows of one round or two may take all of it but a row of panels.
+/// beneath them, in an area of this size; `None` where the area is too small. Those of a presentation may take
+/// all of it but a row of panels.
 pub(crate) fn height(
     area: [f32; 2],
     lanes: usize,
@@ -67,7 +70,8 @@ pub(crate) fn height(
     }
     let around = AROUND - if is_short(height) { FINDING } else { 0.0 };
     if let (Some(lanes), None) = (presented, sm_count) {
-        let wanted = around + lanes as f32 * PRESENTED_LANE;
+        let lanes = lanes.min(MAX_PRESENTED) as f32;
+        let wanted = around + HOST + APART + lanes * PRESENTED_LANE;
         return Some(wanted.min(height - MIN_PANELS));
     }
     let lanes = (lanes.max(1) as f32 * LANE).max(MIN_LANES);
