@@ -363,7 +363,7 @@ fn faults(it: &mut Scenario, context: &egui::Context, clock: &mut f64) -> Vec<St
     }
     let panel = layout.tiling.panel;
     let least = match it.status.lattices.instances {
-        0..=17 => 36.0,
+        0..=17 => 38.0,
         18..=64 => 24.0,
         _ => 8.0,
     };

@@ -33,10 +33,12 @@ const MAX_SHARE: f32 = 0.47;
 const MAX_FOR_LANES: f32 = 0.62;
 const MAX_WITH_MAP: f32 = 0.64;
 /// A lane in a presentation, which has room for both rounds of a change, of up to so many lanes each: where the
-/// second comes, panels stay as they are. The least height of panels beside them.
+/// second comes, panels stay as they are. The least height of panels beside them: of one row, or of two where 16 in
+/// a row would be too small.
 const PRESENTED_LANE: f32 = 7.0;
 const MAX_PRESENTED: usize = 16;
 const MIN_PANELS: f32 = 48.0;
+const NARROW: f32 = 730.0;
 /// The least area, for panels and timeline together, that has one; and the least width with what stands beside it.
 pub(crate) const MIN_AREA: [f32; 2] = [280.0, 280.0];
 pub(crate) const MIN_WIDTH: f32 = 470.0;
@@ -72,7 +74,8 @@ pub(crate) fn height(
     if let (Some(lanes), None) = (presented, sm_count) {
         let lanes = lanes.min(MAX_PRESENTED) as f32;
         let wanted = around + HOST + APART + lanes * PRESENTED_LANE;
-        return Some(wanted.min(height - MIN_PANELS));
+        let rows = if width < NARROW { 2.0 } else { 1.0 };
+        return Some(wanted.min(height - rows * MIN_PANELS));
     }
     let lanes = (lanes.max(1) as f32 * LANE).max(MIN_LANES);
     let visible = (around + lanes.min(128.0)) / height;
