@@ -352,7 +352,8 @@ impl<'a> Run<'a> {
                 };
                 sim.start(&mut setup, Some(picture))?;
                 let setting = setup.setting.clone();
-                let rounds = sim.stoppable_rounds(&setting, setup.generations_per_round);
+                let rounds = sim.round_lengths(&setting);
+                let rounds = rounds.at_most(setup.generations_per_round);
                 (rounds, None, Some(picture))
             } else {
                 let requested = self.arguments.common.requested(&setup);

@@ -156,7 +156,10 @@ const FUNCTIONS: &[Function<Maker>] = &[
     ("fill(array, numbers)", |it, g| it.fill(g.next(), g.next())),
     ("before()", |it, _| it.begin(Recipe::BEFORE)),
     ("measure()", |it, _| it.begin(Recipe::MEASURED)),
-    ("graph()", |it, _| it.begin_graph()),
+    ("graph()", |it, _| {
+        it.recipe.as_graph = true;
+        it.begin(Recipe::MEASURED)
+    }),
     ("check()", |it, _| it.begin(Recipe::CHECK)),
     ("copy(from, to, stream)", |it, g| {
         it.copy(g.next(), g.next(), g.next())
@@ -389,11 +392,6 @@ impl Maker {
         }
         (self.phase, self.issuer) = (phase, IssuerId(0));
         Ok(Dynamic::UNIT)
-    }
-
-    fn begin_graph(&mut self) -> Called {
-        self.recipe.as_graph = true;
-        self.begin(Recipe::MEASURED)
     }
 
     fn stream(&mut self, stream: i64) -> Called<StreamId> {

@@ -585,14 +585,9 @@ impl Sim {
         self.round_lengths(setting).generations()
     }
 
-    /// Rounds of this many generations, or fewer if so many would take longer than [`MAX_ROUND`].
-    pub fn stoppable_rounds(&self, setting: &Setting, generations: u32) -> RoundLength {
-        self.round_lengths(setting).at_most(generations)
-    }
-
     /// The longest rounds of a setting: as they were last found, or of a kernel whose speed is not known
     /// yet.
-    fn round_lengths(&self, setting: &Setting) -> RoundLength {
+    pub fn round_lengths(&self, setting: &Setting) -> RoundLength {
         /// Launches of all instances: some 40 ms of calls.
         const LAUNCHES: u32 = 1 << 14;
         /// Cells stepped by the first round, unless a generation has more: the slowest rung takes less

@@ -399,8 +399,7 @@ impl Validator {
             }
             _ => {}
         }
-        let support = op.check(lattice, size, state)?;
-        Ok(support.map(SupportKernel::function))
+        Ok(op.check(lattice, size, state)?.map(SupportKernel::function))
     }
 
     fn check_download(

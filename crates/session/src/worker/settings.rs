@@ -5,7 +5,7 @@
 
 use super::lab::{Chosen, SessionWorker, Trial, shown};
 use super::snapshots::RETRY_INTERVAL;
-use crate::command::{Notice, refuse};
+use crate::command::{Notice, Wanted, refuse};
 use crate::copies::Snapshot;
 use crate::engines::{kernel_for, on_cpu};
 use crate::fastest::{FastestPlan, Requested};
@@ -926,7 +926,10 @@ impl SessionWorker {
         self.watch.selected = self.watch.selected.min(self.setup.instances - 1);
         // A move may begin where there were fewer instances than at its end.
         if self.state.moving().is_none() {
-            self.forget_missing();
+            // Who waits for an instance that is gone finds the channel closed.
+            let instances = self.setup.instances;
+            self.waiters
+                .retain(|it| !matches!(it.wants, Wanted::Cells(i, _) if i >= instances));
         }
     }
 }

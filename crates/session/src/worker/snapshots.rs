@@ -76,13 +76,6 @@ impl SessionWorker {
         self.waiters.extract_if(.., of_it).collect()
     }
 
-    /// Forgets who waits for an instance that is no longer there: finds the channel closed.
-    pub(super) fn forget_missing(&mut self) {
-        let instances = self.setup.instances;
-        let is_there = |it: &Waiter| !matches!(it.wants, Wanted::Cells(i, _) if i >= instances);
-        self.waiters.retain(is_there);
-    }
-
     /// Reads the copy that has arrived in a slot, in the background.
     pub(super) fn read_landed(&mut self, slot: u8) {
         let told = self.sender.clone();
