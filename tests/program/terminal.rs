@@ -138,7 +138,7 @@ fn keys_that_were_typed_before_the_view_is_up_count() {
     tmux.keys("Space F2 Escape ["); // the last two are the beginning of another key
     fs::write(tmux.path().join("go"), "").unwrap();
     tmux.wait("‖ PAUSED");
-    tmux.wait("streams: one shared");
+    tmux.wait("streams: one");
     tmux.keys("x");
     tmux.quit("0");
 }
@@ -149,10 +149,10 @@ fn keys_work_as_in_the_window_and_quitting_restores_the_screen() {
     tmux.begin(&format!("{PROGRAM} {SMALL}"));
     #[rustfmt::skip]
     tmux.walk(&[
-        ("", "▶ running | sync-global | streams: per instance | ▸0"),
+        ("", "▶ running | sync-global | streams: per-instance | ▸0"),
         ("Space", "‖ PAUSED"),
         ("k", "sync-shared"),
-        ("F2", "streams: one shared"),
+        ("F2", "streams: one"),
         ("NPage", "▸1"),
         ("e", "▸1 | ! 0  "),
         ("e", "▸1 |  0  "),
@@ -163,7 +163,7 @@ fn keys_work_as_in_the_window_and_quitting_restores_the_screen() {
         // In the list of lessons keys switch nothing; in one, those that run the session turn its pages.
         ("F10", "lessons · Enter opens | ‖ PAUSED"),
         ("Space", "lessons · | ‖ PAUSED"),
-        ("Enter", "1 of 2 | !▶ running"),
+        ("Down Down Enter", "1 of 2 | !▶ running"),
         ("Space", "2 of 2 | !▶ running"),
         ("PPage", "1 of 2 | !▶ running"),
         ("Escape", "lessons ·"),
@@ -179,7 +179,7 @@ fn keys_work_as_in_the_window_and_quitting_restores_the_screen() {
         ("BSpace 3 Enter", "3 lattices now"),
         ("C-n 8", "8▏"),
         // No key acts behind a field, but those of dialogs.
-        ("F2 Escape", "!Number of instances | streams: one shared"),
+        ("F2 Escape", "!Number of instances | streams: one"),
         ("z", "such as 512x512"),
         ("4 8 Enter", "The lattices are 48x48 now"),
         ("B HiLife", "did you mean HighLife?"),
@@ -224,11 +224,11 @@ fn a_lecture_is_given_by_keys_and_kept_where_its_folder_has_gone() {
     fs::remove_dir_all(folder).unwrap();
     #[rustfmt::skip]
     tmux.walk(&[
-        ("Right", "2/3 One stream | !▸2 2× slower | streams: one shared"),
+        ("Right", "2/3 One stream | !▸2 2× slower | streams: one"),
         // The class interrupts.
         ("F2", "streams: default"),
-        ("PPage", "1/3 Four streams | streams: per instance"),
-        ("NPage", "streams: one shared"),
+        ("PPage", "1/3 Four streams | streams: per-instance"),
+        ("NPage", "streams: one"),
         ("NPage", "1 of 2"),
         ("Escape", "lessons ·"),
         ("Escape", "3/3 A lecture"),
