@@ -114,6 +114,8 @@ impl Input {
         Offered {
             taken: match event {
                 KeyboardInput { .. } | Ime(_) => keys,
+                // Before the frame after a release, egui thinks that the button is still down.
+                MouseInput { state, .. } if state.is_pressed() => context.is_pointer_over_egui(),
                 _ => response.consumed,
             },
             shows: response.repaint && (keys || context.is_pointer_over_egui()),
