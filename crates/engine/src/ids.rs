@@ -1,4 +1,4 @@
-//! The numbers by which an engine's things are named.
+//! Numbers that identify devices, lattices, streams and what else an engine has.
 
 use std::ops::Range;
 

@@ -218,11 +218,11 @@ impl Op {
     }
 }
 
-// What ops need of the lattices that they work on, and make of them.
+// Which lattices an op can work on, and in what state it leaves them.
 
 impl LatticeOp {
-    /// Errors if a lattice of this size and in this state cannot have it. What else has a part in it (a kernel,
-    /// a slot, other lattices) is not checked. The support kernel that it launches.
+    /// The support kernel that this op launches on a lattice of this size and in this state. Errors if such a
+    /// lattice cannot have the op; its kernel, its slot and other lattices are not checked here.
     pub(crate) fn check(
         &self,
         lattice: LatticeId,
@@ -259,7 +259,7 @@ impl LatticeOp {
         })
     }
 
-    /// What a CUDA graph cannot contain of it.
+    /// Names what a CUDA graph cannot contain; `None` if a graph can contain this op.
     pub(crate) fn unpreparable(&self) -> Option<&'static str> {
         match self {
             LatticeOp::Upload(_) => Some("an upload (a graph would keep its address)"),

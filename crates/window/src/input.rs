@@ -114,7 +114,7 @@ impl Input {
         Offered {
             taken: match event {
                 KeyboardInput { .. } | Ime(_) => keys,
-                // Before the frame after a release, egui thinks that the button is still down.
+                // Until its next frame, egui does not know that a button came up, and would claim this press.
                 MouseInput { state, .. } if state.is_pressed() => context.is_pointer_over_egui(),
                 _ => response.consumed,
             },

@@ -175,8 +175,8 @@ impl Dialogs {
     /// Where frames are slow, several keys fall between the one that opens a dialog and its first
     /// frame. In that one egui lays it out unseen and disabled, to learn its size, so that a field takes
     /// no keys though it has the focus; and where egui lays a frame out again (`request_discard`), it
-    /// has no events the second time. The keys are kept for the next frame; so is what comes after an
-    /// Enter, which is for the text as it was then.
+    /// has no events the second time. The keys are kept for the next frame. So are the keys after an
+    /// Enter: a field takes the text as it is after all keys of a frame.
     pub(crate) fn show(&mut self, cx: DialogContext<'_>) {
         let (kinds, frame) = (
             self.open.iter().map(discriminant).collect(),
