@@ -173,7 +173,7 @@ fn head(timeline: &Timeline, status: &Status, finding: Option<&Headline>) -> Vec
         parts.extend(round_time(status).filter(|_| finding.is_none()));
     }
     match (RecordedTexts::of(status), &timeline.chart) {
-        (Some(recorded), Some(_)) => parts.push(recorded.line()),
+        (Some(recorded), Some(_)) => parts.extend([recorded.origin, recorded.pace]),
         (Some(recorded), None) => parts.push(recorded.missing),
         (None, Some(_)) => {}
         (None, None) => parts.push(tr!("No round has been timed yet").into()),

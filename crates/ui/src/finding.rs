@@ -266,14 +266,6 @@ impl RecordedTexts {
             missing,
         })
     }
-
-    /// Origin and pace in a line.
-    pub fn line(&self) -> String {
-        let parts = [&self.origin, &self.pace]
-            .into_iter()
-            .filter(|it| !it.is_empty());
-        parts.cloned().collect::<Vec<_>>().join(" · ")
-    }
 }
 
 /// The keys that lead from a setting to this kernel and these switches, each with what it sets.

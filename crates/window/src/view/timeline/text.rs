@@ -80,30 +80,36 @@ pub(super) fn show(
         line(ui, head, "map", |ui| _ = truncated(ui, text));
     }
     let drawn = timeline.drawn_in_words(status);
-    let foot = match (&timeline.race, &recorded) {
+    // The last is what stands elsewhere, too.
+    let mut foot: Vec<String> = match (&timeline.race, &recorded) {
         (Some(race), _) if race.is_measured => {
-            tr!("drawn as the script orders it; each op takes as long as alone").into()
+            vec![tr!("drawn as the script orders it; each op takes as long as alone").into()]
         }
-        (Some(_), _) => {
+        (Some(_), _) => vec![
             tr!("drawn as the script orders it; no op was timed yet, so that all are equally long")
-                .into()
-        }
+                .into(),
+        ],
         (None, Some(recorded)) => {
-            let parts = drawn.into_iter().chain([recorded.line()]);
-            parts.collect::<Vec<_>>().join(" · ")
+            let parts = [recorded.origin.clone(), recorded.pace.clone()];
+            drawn.into_iter().chain(parts).collect()
         }
-        (None, None) => source(status, drawn.as_deref(), folded),
+        (None, None) => vec![source(status, drawn.as_deref(), folded)],
     };
+    foot.push(tr!("wheel: zoom · drag: move · double click: fit").into());
+    foot.retain(|part| !part.is_empty());
     line(ui, places.foot, "foot", |ui| {
         let colour = match &recorded {
             Some(_) => palette.recorded,
             None => palette.label,
         };
-        let mouse = tr!("wheel: zoom · drag: move · double click: fit");
-        truncated(
-            ui,
-            styled(format!("{foot} · {mouse}"), regular(SMALL), colour),
-        );
+        let (painter, room) = (ui.painter(), ui.available_width());
+        let text =
+            |parts: &[String]| fitted(painter, &parts.join(" · "), regular(SMALL), colour, room);
+        // Half a part says nothing.
+        while foot.len() > 1 && text(&foot).elided {
+            foot.pop();
+        }
+        ui.label(text(&foot));
     });
 }
 
