@@ -132,7 +132,7 @@ fn show_rung(ui: &mut Ui, chart: &LadderChart, rung: &Rung, height: f32, palette
         painter.vline(x(chart, row, limit), row.y_range(), (2.0, palette.limit));
     }
     let (colour, font) = match (rung.present, rung.possible) {
-        (true, _) => (palette.accent, medium(14.5)),
+        (true, _) => (palette.value, medium(14.5)),
         (false, true) => (palette.value, regular(14.5)),
         (false, false) => (palette.faint, regular(14.5)),
     };
