@@ -289,20 +289,12 @@ fn lattices(status: &Status, options: &ViewOptions) -> Vec<Figure> {
             "the panel that keys act on; click one, or use PgUp and PgDn"
         )),
     );
-    let exact = tr!(
-        "ages in generations; a cell that died and was born again between two pictures counts as alive all along"
-    );
-    let colours = match options.colour_by {
-        ColourBy::State => return figures,
-        _ if status.setting.transfer == Transfer::View => figure(tr!("colours"), tr!("by state"))
-            .tip(tr!(
-                "ages need every cell, but only a reduced view crosses the bus; {key} changes that",
-                key = Switch::Transfer.key()
-            )),
-        ColourBy::Age => figure(tr!("colours"), tr!("by age")).tip(exact),
-        ColourBy::History => figure(tr!("colours"), tr!("by history")).tip(exact),
-    };
-    figures.push(colours);
+    if options.colour_by != ColourBy::State && status.setting.transfer == Transfer::View {
+        figures.push(figure(tr!("colours"), tr!("by state")).tip(tr!(
+            "ages need every cell, but only a reduced view crosses the bus; {key} changes that",
+            key = Switch::Transfer.key()
+        )));
+    }
     figures
 }
 
@@ -316,13 +308,10 @@ fn time(status: &Status) -> Vec<Figure> {
     if !panels.settled.is_empty() {
         let settled = panels.settled.iter().flatten().count() as u64;
         let of = grouped(panels.settled.len() as u64);
-        let selected = panels.settled.get(panels.selected).copied().flatten();
-        let selected = selected.map_or(tr!("not settled").into(), |how| how.to_string());
         figures.push(figure(
             tr!("still or periodic"),
             tr!("{} of {of}", grouped(settled)),
         ));
-        figures.push(figure(tr!("selected panel"), selected));
     }
     match settings.stop_when_still {
         StopWhenStill::Never => {}

@@ -13,9 +13,9 @@ use ui::figures::{Figure, Figures, PACE, RunState, Urgency};
 
 /// Room below the column's figures for messages, whether there are any or not: no figure goes when one
 /// comes.
-const MESSAGES: f32 = 70.0;
+const MESSAGES: f32 = 66.0;
 /// The heights in the column of a figure at least, of a line between groups, and of the last line: at 1280 x 800
-/// all figures up to the compute device's are in view.
+/// all figures are in view.
 const ROW: f32 = 19.0;
 const GROUP: f32 = 6.0;
 const FOOT: f32 = 30.0;
@@ -28,14 +28,17 @@ pub(crate) const STRIP: f32 = CELL_HEIGHT + LINE + 16.0;
 
 /// Shows the figures in a column that scrolls, and messages below them.
 pub(crate) fn show_side(ui: &mut Ui, rect: Rect, figures: &Figures) {
-    lay_out(ui, rect.shrink2(vec2(16.0, 14.0)), "figures", |ui| {
+    lay_out(ui, rect.shrink2(vec2(16.0, 10.0)), "figures", |ui| {
         set_dense(ui);
         show_state(ui, figures.state, &figures.pace);
-        ui.add_space(10.0);
+        ui.add_space(6.0);
         let room = ui.available_height() - FOOT - MESSAGES;
         let column = ScrollArea::vertical().id_salt("column").max_height(room);
         column.auto_shrink([false, true]).show(ui, |ui| {
-            show_figure(ui, &figures.headline, 26.0, false);
+            // All its digits are seen.
+            let digits = figures.headline.value.len() as f32;
+            let size = (ui.available_width() / (0.58 * digits)).min(40.0);
+            show_figure(ui, &figures.headline, size, false);
             for group in figures.groups.iter().filter(|group| !group.is_empty()) {
                 ui.add(Separator::default().spacing(GROUP));
                 for figure in group {
