@@ -28,33 +28,42 @@ pub(super) fn show(ui: &mut Ui, palette: &Palette, size: f32, speedup: &Speedup)
     }
     let ideal = Stroke::new(1.6 * scale, palette.label);
     let strokes = colours.map(|colour| Stroke::new(2.4 * scale, colour));
-    ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing.x = 5.0 * scale;
-        let named = |ui: &mut Ui, name: String, nth: usize, stroke: Stroke| {
-            let (_, place) = ui.allocate_space(vec2(40.0, TYPE) * scale);
-            let ends = vec![place.left_center(), place.right_center()];
-            ui.painter().extend(line(ends, nth, stroke));
-            ui.add(Label::new(text(name + "   ", stroke.color)).extend());
-        };
-        for (nth, series) in speedup.series.iter().enumerate() {
+    for series in &speedup.series {
+        if let Some(why) = &series.unavailable {
             let title = lang::shown(&series.title);
-            let name = match &series.unavailable {
-                None => title,
-                Some(why) => format!("{title}: {why}"),
-            };
-            named(ui, name, nth, strokes[nth % 3]);
+            ui.label(text(format!("{title}: {why}"), palette.label));
         }
-        named(ui, tr!("ideal").into(), 0, ideal);
-    });
+    }
     let Some((one, [low, high])) = range(speedup) else {
         return;
     };
     let room = ui.available_rect_before_wrap();
+    let painter = ui.painter();
+    let font = regular(TYPE * scale);
+    let most = speedup.instances.last().map_or(1, |&most| most);
+    // The name of each line stands at its end.
+    let mut names = vec![(tr!("ideal").into(), ideal.color, most as f64)];
+    for (series, colour) in speedup.series.iter().zip(colours) {
+        if let Some(last) = series.points.last() {
+            let times = last.times(last.rounds_per_second, one);
+            names.push((lang::shown(&series.title), colour, times));
+        }
+    }
+    names.sort_by(|one, other| one.2.total_cmp(&other.2));
+    let width = |name: &String| {
+        painter
+            .layout_no_wrap(name.clone(), font.clone(), ideal.color)
+            .size()
+            .x
+    };
+    let widest = names
+        .iter()
+        .map(|(name, ..)| width(name))
+        .fold(0.0, f32::max);
     let axes = Rect::from_min_max(
         room.min + vec2(LEFT, 2.0 * TYPE) * scale,
-        room.max - vec2(1.5 * TYPE, BOTTOM) * scale,
+        room.max - vec2(widest + TYPE * scale, BOTTOM * scale),
     );
-    let most = speedup.instances.last().map_or(1, |&most| most);
     let x = |instances: usize| {
         let part = (instances as f64).log2() / (most.max(2) as f64).log2();
         axes.left() + TYPE * scale + part as f32 * (axes.width() - TYPE * scale)
@@ -62,10 +71,8 @@ pub(super) fn show(ui: &mut Ui, palette: &Palette, size: f32, speedup: &Speedup)
     let y = |times: f64| {
         axes.bottom() - ((times / low).ln() / (high / low).ln()) as f32 * axes.height()
     };
-    let painter = ui.painter();
-    let write = |at, align, text: String| {
-        painter.text(at, align, text, regular(TYPE * scale), palette.label)
-    };
+    let write =
+        |at, align, text: String| painter.text(at, align, text, font.clone(), palette.label);
     let left = axes.left() - 10.0 * scale;
     let powers = low.log2().ceil() as i32..=high.log2().floor() as i32;
     for power in powers.clone().step_by(powers.count() / 8 + 1) {
@@ -88,6 +95,12 @@ pub(super) fn show(ui: &mut Ui, palette: &Palette, size: f32, speedup: &Speedup)
         if at.x + 0.35 * TYPE * scale * text.len() as f32 <= free {
             free = write(at, Align2::CENTER_CENTER, text).left() - 6.0 * scale;
         }
+    }
+    let mut lowest = f32::MAX;
+    for (name, colour, times) in names {
+        let at = pos2(axes.right() + 0.6 * TYPE * scale, y(times).min(lowest));
+        painter.text(at, Align2::LEFT_CENTER, name, font.clone(), colour);
+        lowest = at.y - 1.15 * TYPE * scale;
     }
     painter.line_segment([pos2(x(1), y(1.0)), pos2(x(most), y(most as f64))], ideal);
     for (nth, series) in speedup.series.iter().enumerate() {
