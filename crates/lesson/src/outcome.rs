@@ -144,22 +144,25 @@ impl OpFigures {
         }
     }
 
-    /// What was measured: `83 µs · 50.5 GB/s · returns after 3 µs, done after 90 µs`.
-    pub fn in_words(&self) -> String {
+    /// What was measured: the length, the rate of a copy, and the times from the call until it returns and
+    /// until the op is done. What the host sets at once has but its call.
+    pub fn values(&self) -> [Option<String>; 4] {
         let time = |ms: f64| time_us(1e3 * ms);
-        let mut said = vec![time(self.length_ms)];
+        let length = match (self.call_ms, self.done_ms) {
+            (Some(_), None) => None,
+            _ => Some(time(self.length_ms)),
+        };
         let rate = self.bytes as f64 / self.length_ms.max(1e-6) / 1e6;
-        if rate >= 0.1 {
-            said.push(format!("{rate:.1} GB/s"));
-        }
-        match (self.call_ms.map(time), self.done_ms.map(time)) {
-            (Some(call), Some(done)) => {
-                said.push(tr!("returns after {call}, done after {done}"));
-            }
-            (Some(call), None) => return tr!("returns after {call}"),
-            _ => (),
-        }
-        said.join(" · ")
+        let rate = (rate >= 0.1).then(|| format!("{rate:.1} GB/s"));
+        [length, rate, self.call_ms.map(time), self.done_ms.map(time)]
+    }
+
+    /// The same: `83 µs · 50.5 GB/s · returns after 3 µs · done after 90 µs`.
+    pub fn in_words(&self) -> String {
+        let [length, rate, call, done] = self.values();
+        let call = call.map(|call| tr!("returns after {call}"));
+        let done = done.map(|done| tr!("done after {done}"));
+        Vec::from_iter([length, rate, call, done].into_iter().flatten()).join(" · ")
     }
 }
 

@@ -303,7 +303,10 @@ fn page_of(page: &LessonPage, columns: usize) -> Card {
         _ => ink(PALETTE.recorded),
     };
     let one = |text: &str, style: Style| vec![(text.to_owned(), style)];
-    let mut question = one(&page.question, accent.bold());
+    let mut question = Vec::new();
+    if !page.choices.is_empty() {
+        question = one(&page.question, accent.bold());
+    }
     question.extend(page.choices.iter().zip(1..).map(|(choice, number)| {
         let sign = if choice.is_chosen { '▶' } else { ' ' };
         let (right, style) = if choice.is_right {
@@ -349,7 +352,8 @@ fn page_of(page: &LessonPage, columns: usize) -> Card {
             };
             (format!("{sign} {}", line.text), style)
         }));
-        let figures = column.figures.iter();
+        let ops = column.ops.iter().map(|it| (it.name(), it.in_words()));
+        let figures = column.figures.iter().cloned().chain(ops);
         texts.extend(figures.map(|(what, figure)| (format!("{what}: {figure}"), measured)));
         texts.extend(one(&column.note, label));
         sections.push(texts);

@@ -11,7 +11,7 @@ use engine::{
     Span, StreamId, kernels,
 };
 use lang::{mark, tr};
-use lesson::{LessonImage, Speedup, SpeedupPoint, SpeedupSeries, factor_in_words};
+use lesson::{LessonImage, OpFigures, Speedup, SpeedupPoint, SpeedupSeries, factor_in_words};
 use life::{Lattice, Rule, Size};
 use session::trace::{StepFacts, StepKind, TimedRound};
 use session::{
@@ -361,10 +361,15 @@ pub fn lesson_page(picture: bool) -> Box<LessonPage> {
     };
     let mut page = question_page();
     for (column, ms) in page.columns.iter_mut().zip(["12.4 ms", "11.9 ms"]) {
-        column.figures = vec![
-            (lang::shown("a frame"), ms.into()),
-            (lang::shown("download"), "13.5 µs".into()),
-        ];
+        column.figures = vec![(lang::shown("a frame"), ms.into())];
+        column.ops = vec![OpFigures {
+            label: mark!("download"),
+            count: 4,
+            length_ms: 0.0135,
+            call_ms: Some(0.002),
+            done_ms: Some(0.1),
+            bytes: 131_072,
+        }];
     }
     page.columns[0].note = lang::shown(
         "this engine swaps its two buffers anyway; the copy back is made between two others of the same size",

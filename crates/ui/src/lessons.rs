@@ -7,7 +7,8 @@ use crate::rung_source::{SourceLine, side_by_side};
 use crate::{Answer, Chart, Wake};
 use lang::{Message, message, tr};
 use lesson::{
-    LESSONS, Lesson, LessonImage, Outcome, PartOutcome, Progress, Scene, Speedup, SweepSetup,
+    LESSONS, Lesson, LessonImage, OpFigures, Outcome, PartOutcome, Progress, Scene, Speedup,
+    SweepSetup,
 };
 use session::{DeviceChoice, Session, Status};
 use std::ops::ControlFlow;
@@ -384,10 +385,7 @@ impl OpenLesson {
         for ((column, part), of) in page.columns.iter_mut().zip(&known).zip(of) {
             let row = |it: &lesson::MeasuredValue| (it.name(), it.in_words());
             column.figures = part.figures.iter().map(row).collect();
-            let ops = part.ops();
-            column
-                .figures
-                .extend(ops.iter().map(|it| (it.name(), it.in_words())));
+            column.ops = part.ops();
             column.note = of.remarks(part);
         }
         if is_drawn {
@@ -523,6 +521,8 @@ pub struct LessonColumn {
     pub code: Vec<SourceLine>,
     /// What was measured, and the value with its unit.
     pub figures: Vec<(String, String)>,
+    /// What was measured of the ops of its round.
+    pub ops: Vec<OpFigures>,
     /// A remark on them; may be empty.
     pub note: String,
 }

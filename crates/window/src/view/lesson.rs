@@ -14,6 +14,7 @@ use crate::view::hud::{show_menu, show_message};
 use crate::view::style::*;
 use crate::view::timeline;
 use lang::{Message, tr};
+use lesson::OpFigures;
 use ui::figures::Urgency;
 use ui::{LessonChoice, LessonColumn, LessonPage, TimeBar, ViewAction};
 
@@ -29,6 +30,8 @@ const STEPS: u8 = 24;
 const FOOT: f32 = 36.0;
 /// The part of the height that a chart has at least.
 const CHART: f32 = 0.26;
+/// The width of a row of an op's values in the usual type.
+const OP_ROW: f32 = 450.0;
 /// Where the page is this many times as wide as high, a chart stands beside words, else below them.
 const WIDE: f32 = 1.1;
 
@@ -215,8 +218,7 @@ impl Body<'_> {
         ui.set_max_width(ui.available_width() - 4.0); // a letter may stick out
         ui.spacing_mut().item_spacing = (vec2(10.0, 6.0) * size).round_ui();
         ui.spacing_mut().interact_size.y = 0.0;
-        // The page that closes a lecture asks nothing.
-        if !page.question.is_empty() {
+        if !page.choices.is_empty() {
             let card = Card::new()
                 .fill(palette.lesson_card)
                 .corner_radius(6.0 * size);
@@ -291,18 +293,49 @@ impl Body<'_> {
         for (label, value) in &column.figures {
             self.figure(ui, label, value, 17.0, self.measured(palette.value));
         }
+        self.ops(ui, &column.ops);
         self.text(ui, &column.note, regular(15.0), palette.label);
+    }
+
+    /// What was measured of ops, in columns.
+    fn ops(&self, ui: &mut Ui, ops: &[OpFigures]) {
+        let heading = [
+            Some(tr!("on the device").into()),
+            None,
+            Some(tr!("returns after").into()),
+            Some(tr!("done after").into()),
+        ];
+        let size = self.size.min(ui.available_width() / OP_ROW);
+        let room = vec2(80.0, 20.0) * size;
+        ui.spacing_mut().item_spacing.x = 2.0;
+        let label = self.palette.label;
+        let row = |ui: &mut Ui, name: String, values: [Option<String>; 4], font: FontId, colour| {
+            let name = styled(name, regular(17.0 * size), label);
+            let show_name = |ui: &mut Ui| truncated(ui, name);
+            both_ends().show(ui, show_name, |ui| {
+                for value in values.into_iter().rev() {
+                    let Some(value) = value else {
+                        ui.allocate_space(room);
+                        continue;
+                    };
+                    let value = Label::new(styled(value, font.clone(), colour));
+                    ui.add_sized(room, value.halign(Align::RIGHT));
+                }
+            });
+        };
+        // Ops of a graph have no calls.
+        if ops.iter().any(|it| it.call_ms.is_some()) {
+            row(ui, tr!("op").into(), heading, regular(14.0 * size), label);
+        }
+        let colour = self.measured(self.palette.value);
+        for op in ops {
+            row(ui, op.name(), op.values(), medium(17.0 * size), colour);
+        }
     }
 
     /// A label and, at the right end of the line, its value.
     fn figure(&self, ui: &mut Ui, label: &str, value: &str, size: f32, colour: Color32) {
-        // The longer one wraps, so that no short one breaks within a word.
-        let sides = if label.len() < value.len() {
-            Sides::new().shrink_right()
-        } else {
-            Sides::new().shrink_left()
-        };
-        sides.wrap().show(
+        Sides::new().shrink_left().wrap().show(
             ui,
             |ui| self.text(ui, label, regular(size), self.palette.label),
             |ui| self.text(ui, value, medium(size), colour),
