@@ -1,13 +1,14 @@
 //! Loses a real CUDA context in the middle of what a session does, and says whether a cell is wrong.
 //!
-//!     context_loss ACTIVITY    the name of one, or `list`
+//!     cargo build --example context_loss
+//!     target/debug/examples/context_loss ACTIVITY    the name of one, or `list`
 //!
 //! A kernel that traps is launched in the context that the session uses. The driver gives a process
 //! no context again after that, so each activity is a process of its own.
 #![allow(unsafe_code)] // one launch by hand
 
 #[allow(dead_code)] // as much as a fault needs
-#[path = "../tests/program/faults/activities.rs"]
+#[path = "activities.rs"]
 mod activities;
 
 use activities::{ACTIVITIES, check, generation, session, settled};
