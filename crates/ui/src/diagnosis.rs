@@ -391,6 +391,16 @@ impl Diagnosis {
         }
     }
 
+    /// The causes that matter little, in a line; `None` where there is one stream, which is cause enough.
+    pub fn others(&self) -> Option<String> {
+        let causes = self.causes();
+        let is_other = |it: &Cause| *it != LongestStream && !causes.contains(it);
+        let others = CHARGED.into_iter().filter(is_other);
+        let reasons = Vec::from_iter(others.map(|it| self.reason(it)));
+        let others = reasons.join("; ");
+        (self.streams > 1).then(|| tr!("Looked for, with little or no effect: {others}"))
+    }
+
     /// The first cause in one line beside the verdict: what it costs, and what takes it away with this kernel.
     pub fn first_cause(&self, kernel: &Kernel) -> Option<String> {
         let first = self.evidence(*self.causes().first()?, kernel);
@@ -441,7 +451,7 @@ impl Diagnosis {
     /// What shows a cause in the round, for so many microseconds of it.
     fn shown_by(&self, cause: Cause, us: f64) -> String {
         let part = tr!(
-            "{time} of the round’s {round}",
+            "{time} of {round}, with each op timed",
             time = time_us(us),
             round = time_us(self.round_us)
         );
@@ -662,7 +672,7 @@ fn in_words(diagnosis: Option<&Diagnosis>, status: &Status) -> String {
         return tr!("overlap {factor}×, all that the bottleneck allows: {}", by);
     }
     tr!(
-        "overlap {factor}× · at most {most}× (bottleneck: {})",
+        "overlap {factor}× · at most {most}× (limit: {})",
         by,
         most = format_args!("{most:.1}")
     )

@@ -42,6 +42,10 @@ pub(crate) fn show(ui: &mut Ui, timeline: &Timeline, status: &Status, rect: Rect
                     let cause = judged.evidence(cause, status.setting.kernel);
                     show_cause(ui, &cause, figures);
                 }
+                if let Some(others) = judged.others() {
+                    ui.add_space(12.0);
+                    ui.label(styled(others, regular(13.5), palette.label));
+                }
             }
         });
     });
