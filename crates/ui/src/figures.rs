@@ -170,7 +170,7 @@ pub fn figures(status: &Status, options: &ViewOptions, drawing: &Drawing) -> Fig
 /// The median time of a round, from its first call to its last event, what it is measured of, and what the
 /// last change did.
 fn essentials(status: &Status) -> [Figure; 5] {
-    let grid = format!("{} × {}", status.lattices.instances, sides(status));
+    let grid = format!("{} × {}", count(status), sides(status));
     let is_computing = status.failed.is_none() && status.clock.recomputing.is_none();
     let round_us = status.rates.round_us.filter(|_| is_computing);
     let effect = headline(status).map_or(UNKNOWN.into(), |it| it.factor);
@@ -260,8 +260,11 @@ fn costs(status: &Status) -> Vec<Figure> {
 }
 
 fn lattices(status: &Status, options: &ViewOptions) -> Vec<Figure> {
-    let count = grouped(status.lattices.instances as u64);
-    let lattices = tr!("{count} of {size}", size = sides(status));
+    let lattices = tr!(
+        "{count} of {size}",
+        count = count(status),
+        size = sides(status)
+    );
     let mut figures = vec![
         figure(tr!("lattices"), lattices)
             .set_by(GRID)
@@ -376,6 +379,14 @@ fn kernel(status: &Status) -> Vec<Figure> {
     ]
 }
 
+/// How many lattices are stepped: while A and B are compared, as many by each.
+fn count(status: &Status) -> String {
+    match &status.lab.comparison {
+        Some(both) => format!("2 × {}", both.each),
+        None => grouped(status.lattices.instances as u64),
+    }
+}
+
 /// The width and the height of the lattices.
 fn sides(status: &Status) -> String {
     match (status.lattices.size.width(), status.lattices.size.height()) {
@@ -384,18 +395,23 @@ fn sides(status: &Status) -> String {
     }
 }
 
-/// The position of a switch.
+/// The position of a switch; A's and B's, where these differ.
 fn position(switch: Switch, status: &Status) -> String {
-    let position = Setting::Switch(switch).value(status);
-    position.unwrap_or_else(|| UNKNOWN.into())
+    let setting = &status.setting;
+    let both = status.lab.comparison.as_ref().map(|it| it.switches);
+    let label = |of| switch.choice(of, setting.context()).label;
+    let mut labels = Vec::from(both.unwrap_or([setting.switches; 2]).map(label));
+    labels.dedup();
+    labels.join(" / ")
 }
 
 fn switches(status: &Status) -> Vec<Figure> {
     let transfer = match status.setting.transfer {
-        Transfer::Bits | Transfer::Rows { .. } => tr!("bits"),
-        Transfer::View => tr!("view"),
-        Transfer::Cells => "i32",
-        Transfer::Measure => "measure",
+        _ if status.lab.comparison.is_some() => position(Switch::Transfer, status),
+        Transfer::Bits | Transfer::Rows { .. } => tr!("bits").into(),
+        Transfer::View => tr!("view").into(),
+        Transfer::Cells => "i32".into(),
+        Transfer::Measure => "measure".into(),
     };
     vec![
         figure(tr!("streams"), position(Switch::Streams, status))

@@ -145,7 +145,7 @@ impl ComparisonTexts {
                 tr!("cells differ")
             };
             let (count, generation) = (grouped(cells), grouped(generation));
-            let text = tr!("{} {verb} · generation {}", count, generation);
+            let text = tr!("{} {verb} · checked at generation {}", count, generation);
             (cells == 0, text)
         };
         Some(ComparisonTexts {
