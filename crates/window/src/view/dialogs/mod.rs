@@ -12,7 +12,7 @@
 mod picker;
 
 pub(crate) use picker::{DialogContext, Picker};
-use picker::{Item, dialog, hold_focus, show_item};
+use picker::{Item, LINE, dialog, hold_focus, show_item};
 
 use egui::*;
 use std::mem::{Discriminant, discriminant, take};
@@ -91,7 +91,7 @@ impl Dialog {
             }
             Dialog::Help(picker) => {
                 let title = tr!("Keyboard shortcuts");
-                let (stays, picked) = picker.show(cx, title, 360.0, &[], true, |_| {
+                let (stays, picked) = picker.show(cx, title, 280.0, &[], true, |_| {
                     // What a lecture changes comes first.
                     let mut rows = Vec::from_iter(&*TABLE);
                     rows.sort_by_key(|row| row.topic != Topic::Switches);
@@ -517,7 +517,8 @@ fn show_lines(
 ) -> bool {
     let mut first = None;
     for item in items {
-        let line = show_item(ui, cx, item, false, None, ui.available_width());
+        let size = vec2(ui.available_width(), LINE);
+        let line = show_item(ui, cx, item, false, None, size);
         if line.clicked() {
             ask(cx.context, item.request());
             return true;

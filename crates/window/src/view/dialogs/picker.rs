@@ -7,7 +7,7 @@ use egui::accesskit::{Node, Role, Toggled};
 use egui::text::{LayoutJob, TextFormat};
 use egui::*;
 
-use crate::view::style::{Palette, UiRequest, title, truncated};
+use crate::view::style::{Palette, UiRequest, medium, regular, styled, title, truncated};
 use Item::*;
 use lang::{Language, tr};
 use lesson::{EXERCISES, LESSONS};
@@ -46,7 +46,7 @@ pub(super) fn dialog(
     let (align, to, modal) = match beside {
         None => (
             Align2::CENTER_TOP,
-            vec2(0.0, 0.06 * cx.screen.height()),
+            vec2(0.0, 0.03 * cx.screen.height()),
             modal,
         ),
         Some(place) => {
@@ -61,7 +61,7 @@ pub(super) fn dialog(
             node.set_role(Role::Dialog);
             node.set_label(words);
         });
-        ui.set_width(width.min(0.92 * cx.screen.width()));
+        ui.set_width(width.min(0.95 * cx.screen.width()));
         let words = RichText::new(words).heading();
         title(ui, words, ViewAction::Escape, |ui| ui.close());
         contents(ui);
@@ -76,8 +76,9 @@ pub(super) fn hold_focus(widget: &Response) {
     }
 }
 
-/// An item's height, without and with a pattern's picture.
-const LINE: f32 = 24.0;
+/// An item's height: in one column, in several, and with a pattern's picture.
+pub(super) const LINE: f32 = 24.0;
+const DENSE: f32 = 17.0;
 const PICTURE: f32 = 64.0;
 /// How many lines the page keys go.
 const PAGE: isize = 13;
@@ -187,10 +188,11 @@ impl Item {
         }
     }
 
-    /// How high its line is.
-    fn height(self) -> f32 {
+    /// How high its line is, in so many columns.
+    fn height(self, columns: usize) -> f32 {
         match self {
             Picture(_) => PICTURE,
+            _ if columns > 1 => DENSE,
             _ => LINE,
         }
     }
@@ -384,7 +386,7 @@ impl Picker {
             self.chosen = self.chosen.saturating_add_signed(by).min(last);
             let moves = self.seen.replace(self.chosen) != Some(self.chosen);
             // Of one height, however much is found: nothing moves while one types.
-            let height = 0.66 * cx.screen.height();
+            let height = 0.97 * cx.screen.height() - 150.0;
             let list = ScrollArea::vertical().max_height(height).id_salt(self.tab);
             let list = list.min_scrolled_height(height).auto_shrink(false);
             list.show(ui, |ui| {
@@ -395,18 +397,25 @@ impl Picker {
                 }
                 let width = ui.available_width() / columns as f32 - ui.spacing().item_spacing.x;
                 let is_read = ui.ctx().accesskit_node_builder(field.id, |_| ()).is_some();
+                if columns > 1 {
+                    // All that there are are seen in a small window, too.
+                    let style = ui.style_mut();
+                    style.override_font_id = Some(regular(13.5));
+                    style.spacing.interact_size.y = 0.0;
+                    style.spacing.button_padding.x = 2.0;
+                }
                 let mut at = 0;
                 for group in found.chunk_by(|a, b| !has_headings || a.group() == b.group()) {
                     if has_headings {
-                        ui.add_space(8.0);
-                        let heading = RichText::new(group[0].group()).heading();
-                        ui.label(heading.color(cx.palette.accent));
+                        let heading = medium(16.0);
+                        ui.label(styled(group[0].group(), heading, cx.palette.accent));
                     }
                     let mut unseen = 0.0;
                     for row in group.chunks(columns) {
-                        let height = row[0].height();
+                        let height = row[0].height(columns);
                         let corner = ui.cursor().min + vec2(0.0, unseen);
                         let place = Rect::from_min_size(corner, vec2(width, height));
+                        let size = place.size();
                         let has_chosen = (at..at + row.len()).contains(&self.chosen);
                         // Laid out only where it is seen or read: there are hundreds, in each frame.
                         if !is_read && !has_chosen && !ui.is_rect_visible(place) {
@@ -420,7 +429,7 @@ impl Picker {
                                 let is_chosen = at == self.chosen;
                                 at += 1;
                                 let chosen = Some(is_chosen);
-                                let line = show_item(ui, cx, item, has_headings, chosen, width);
+                                let line = show_item(ui, cx, item, has_headings, chosen, size);
                                 if is_chosen {
                                     let is_at = |node: &mut Node| {
                                         node.set_active_descendant(line.id.accesskit_id());
@@ -501,7 +510,7 @@ pub(super) fn show_item(
     item: Item,
     has_headings: bool,
     chosen: Option<bool>,
-    width: f32,
+    size: Vec2,
 ) -> Response {
     let (it, palette) = (cx.app, cx.palette);
     let (unavailable, state) = (item.unavailable(it), item.is_on(it));
@@ -515,8 +524,8 @@ pub(super) fn show_item(
         None if is_possible => RichText::new(&said).into(),
         None => RichText::new(&said).strikethrough().into(),
     };
-    let height = item.height();
-    let side = shelved.map_or(16.0, |_| height);
+    let side = shelved.map_or(16.0, |_| size.y);
+    let gap = if size.y < LINE { 4.0 } else { 10.0 };
     let mark = Atom::paint(vec2(side, side), move |ui, face| match shelved {
         Some(shelved) => paint_pattern(ui, face.rect, shelved, palette.accent),
         None if state == Some(true) => {
@@ -545,10 +554,10 @@ pub(super) fn show_item(
             .sense(Sense::CLICK),
         None => Button::new(parts).frame_when_inactive(false),
     };
-    let button = button.wrap().gap(10.0).min_size(vec2(width, height));
+    let button = button.wrap().gap(gap).min_size(size);
     // By what it says: its number is another one while those before it are not found.
     let line = ui.push_id(&said, |ui| {
-        ui.set_max_width(width);
+        ui.set_max_width(size.x);
         ui.add_enabled(is_possible, button)
     });
     let line = line.inner;
