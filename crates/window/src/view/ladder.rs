@@ -131,29 +131,30 @@ fn show_rung(ui: &mut Ui, chart: &LadderChart, rung: &Rung, height: f32, palette
     if let Some(limit) = chart.limit {
         painter.vline(x(chart, row, limit), row.y_range(), (2.0, palette.limit));
     }
-    let (colour, font) = match (rung.present, rung.possible) {
-        (true, _) => (palette.value, medium(14.5)),
-        (false, true) => (palette.value, regular(14.5)),
-        (false, false) => (palette.faint, regular(14.5)),
+    let colour = if rung.possible {
+        palette.value
+    } else {
+        palette.faint
     };
+    let name_font = if rung.present { medium } else { regular };
     let y = row.center().y;
-    let name = fitted(painter, &rung.name, font, colour, NAMES - 20.0);
+    let name = fitted(painter, &rung.name, name_font(14.5), colour, NAMES - 20.0);
     put(painter, row.left_center(), Align2::LEFT_CENTER, name);
-    let (rate, font, colour) = match rung.mark {
+    let (rate, colour) = match rung.mark {
         Some((rate, source)) => {
             let at = pos2(x(chart, row, rate), y);
             let track = Stroke::new(2.0, palette.faint.gamma_multiply(0.5));
             painter.hline(x(chart, row, 0.0)..=at.x, y, track);
             paint_mark(painter, at, Some(source), palette);
-            (si(rate), medium(14.5), colour)
+            (si(rate), colour)
         }
-        None => ("–".into(), regular(14.5), palette.faint),
+        None => ("–".into(), palette.faint),
     };
     painter.text(
         row.right_center(),
         Align2::RIGHT_CENTER,
         rate.trim_end(),
-        font,
+        medium(14.5),
         colour,
     );
     if let (true, Some(live)) = (rung.present, chart.live) {
