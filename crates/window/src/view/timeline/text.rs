@@ -38,11 +38,20 @@ pub(super) fn show(
             show_summary(ui, timeline, status);
         }
     });
+    let colour = match &recorded {
+        Some(_) => palette.recorded,
+        None => palette.label,
+    };
     // Where a step of a lecture says what was found, a race takes the legend's place.
     let has_legend = timeline.race.is_none() || places.finding.is_positive();
     if let Some(chart) = timeline.shown().filter(|_| has_legend) {
         line(ui, places.legend, "legend", |ui| {
             show_legend(ui, chart);
+            // Right above the rounds that it is about.
+            let drawn = timeline.drawn_in_words(status);
+            if let (Some(drawn), None) = (drawn, &timeline.race) {
+                truncated(ui, styled(drawn, medium(13.0), colour));
+            }
         });
     }
     if strips.is_empty() {
@@ -79,7 +88,6 @@ pub(super) fn show(
         let text = styled(text, medium(13.5), palette.value);
         line(ui, head, "map", |ui| _ = truncated(ui, text));
     }
-    let drawn = timeline.drawn_in_words(status);
     // The last is what stands elsewhere, too.
     let mut foot: Vec<String> = match (&timeline.race, &recorded) {
         (Some(race), _) if race.is_measured => {
@@ -89,19 +97,12 @@ pub(super) fn show(
             tr!("drawn as the script orders it; no op was timed yet, so that all are equally long")
                 .into(),
         ],
-        (None, Some(recorded)) => {
-            let parts = [recorded.origin.clone(), recorded.pace.clone()];
-            drawn.into_iter().chain(parts).collect()
-        }
-        (None, None) => vec![source(status, drawn.as_deref(), folded)],
+        (None, Some(recorded)) => vec![recorded.origin.clone(), recorded.pace.clone()],
+        (None, None) => vec![source(status, folded)],
     };
     foot.push(tr!("wheel: zoom · drag: move · double click: fit").into());
     foot.retain(|part| !part.is_empty());
     line(ui, places.foot, "foot", |ui| {
-        let colour = match &recorded {
-            Some(_) => palette.recorded,
-            None => palette.label,
-        };
         let (painter, room) = (ui.painter(), ui.available_width());
         let text =
             |parts: &[String]| fitted(painter, &parts.join(" · "), regular(SMALL), colour, room);
@@ -207,14 +208,13 @@ fn show_finding(ui: &mut Ui, found: Option<&Headline>) {
     });
 }
 
-/// How spans of rounds that ran here are measured, or why what is drawn differs from the times beside it.
-fn source(status: &Status, drawn: Option<&str>, folded: Option<usize>) -> String {
+/// How spans of rounds that ran here are measured.
+fn source(status: &Status, folded: Option<usize>) -> String {
     let how = if status.engine.is_cpu() {
         tr!("spans: measured by the worker threads themselves")
     } else {
         tr!("spans: measured by events around each operation (about 2 µs longer)")
     };
-    let how = drawn.unwrap_or(how);
     match folded {
         Some(folded) if folded > 1 => how.to_owned() + tr!("; {folded} streams per row").as_str(),
         _ => how.into(),
