@@ -661,6 +661,7 @@ fn in_words(diagnosis: Option<&Diagnosis>, status: &Status) -> String {
     };
     let most = overlap.alone_us / us;
     let by = match resource {
+        Resource::Host if round.round.replayed => tr!("graph launch"),
         Resource::Host => tr!("the host's calls"),
         Resource::CopyEngine => tr!("the copy engine"),
         Resource::Units if status.engine.is_cpu() => tr!("the CPU cores"),

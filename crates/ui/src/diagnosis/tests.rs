@@ -213,6 +213,7 @@ fn causes_made_on_purpose_are_those_that_are_stored() {
     let plain = Switches::DEFAULT;
     let depth = with(|it| it.order = Order::Depth);
     let one_stream = with(|it| it.streams = Streams::One);
+    let graph = with(|it| it.graphs = true);
     let waiting = with(|it| (it.wait, it.order) = (Wait::Each, Order::Depth));
     let pageable = with(|it| (it.host_memory, it.order) = (HostMemory::Pageable, Order::Depth));
     let short = machine(|it| {
@@ -258,7 +259,8 @@ fn causes_made_on_purpose_are_those_that_are_stored() {
             with(|it| it.transfer = TransferChoice::Cells),
         ),
         ("one queue", machine(|it| it.has_one_queue = true), depth),
-        ("short kernels", short, with(|it| it.graphs = true)),
+        ("short kernels", short, graph),
+        ("a long launch", machine(|it| it.call = 300.0), graph),
         (
             "a window",
             machine(|it| (it.slower, it.instances, it.is_drawn_here) = (3.0, 1, true)),
