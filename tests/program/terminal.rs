@@ -166,8 +166,9 @@ fn keys_work_as_in_the_window_and_quitting_restores_the_screen() {
         ("Down Down Enter", "1 of 2 | !▶ running"),
         ("Space", "2 of 2 | !▶ running"),
         ("PPage", "1 of 2 | !▶ running"),
-        ("Escape", "lessons ·"),
-        ("Escape", "!lessons ·"),
+        ("F10", "lessons ·"),
+        ("Escape", "1 of 2 | !lessons ·"),
+        ("Escape", "!1 of 2"),
         ("t", "overlap"),
         ("Space", "▶ running | host ■ | │0"),
         // Instances, by keys and by a field: what is wrong is said in it, and Escape closes it.
@@ -230,7 +231,6 @@ fn a_lecture_is_given_by_keys_and_kept_where_its_folder_has_gone() {
         ("PPage", "1/3 Four streams | streams: per-instance"),
         ("NPage", "streams: one"),
         ("NPage", "1 of 2"),
-        ("Escape", "lessons ·"),
         ("Escape", "3/3 A lecture"),
         // What closes it has all of it.
         ("Right", "A lecture · | Predicted: 2× slower"),

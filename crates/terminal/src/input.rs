@@ -158,9 +158,7 @@ impl TerminalApp {
             (KeyCode::Enter, &mut Some(at)) => {
                 self.view.field = None;
                 return match at.checked_sub(self.app.lectures.len()) {
-                    Some(at) => {
-                        (self.app).with_lessons(|it, session| it.open(session, &LESSONS[at]))
-                    }
+                    Some(at) => self.app.open_lesson(&LESSONS[at]),
                     None => self.app.begin_lecture(at),
                 };
             }

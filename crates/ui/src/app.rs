@@ -8,7 +8,7 @@ use crate::{
     theme,
 };
 use lang::{Message, message, tr};
-use lesson::ExerciseProgress;
+use lesson::{ExerciseProgress, Lesson};
 use life::Size;
 use session::{
     DeviceChoice, NOTICE_TIME, NotSaved, Picture, PicturePlan, PictureSource, SavedSession,
@@ -253,7 +253,7 @@ impl App {
 
     /// Opens a saved session in place of the present one; a notice says so with the `name` of its file.
     pub fn open_session(&mut self, saved: SavedSession, name: String) {
-        self.with_lessons(Lessons::close); // it would go on with the former session
+        self.close_lesson(); // it would go on with the former session
         if let Some(session) = &self.session {
             session.open(saved, name);
         }
@@ -302,9 +302,6 @@ impl App {
                         self.toggle_side(SidePanel::Population);
                     }
                 }
-                ToggleLessons if self.lessons.screen().is_some() => {
-                    self.with_lessons(Lessons::close);
-                }
                 MeasureSpeedup => self.with_lessons(Lessons::measure_speedup),
                 MeasureAgain => self.with_lessons(Lessons::measure_again),
                 ToggleLecture if self.lecture.is_some() => self.toggle_lecture(),
@@ -337,14 +334,11 @@ impl App {
     /// the front end to do. Its dialogs lie over all of it. It never quits.
     fn escape(&mut self) -> Option<Action> {
         let (overlay, options) = (&mut self.edit_overlay, &mut self.options);
-        if overlay.ghost.take().is_some() || overlay.selection.take().is_some() {
+        if self.lessons.screen().is_some() {
+            self.close_lesson(); // it covers all others
+        } else if overlay.ghost.take().is_some() || overlay.selection.take().is_some() {
         } else if overlay.tool != Tool::Hand {
             overlay.tool = Tool::Hand;
-        } else if self.lessons.screen().is_some() {
-            // From a lesson to the list of them, which is the front end's.
-            let is_lesson = self.lessons.page(true).is_some();
-            self.with_lessons(Lessons::close);
-            return is_lesson.then_some(ViewAction::ToggleLessons.into());
         } else if options.shown_source().is_some() {
             options.source = None;
         } else if let Some(side) = options.side {
@@ -525,7 +519,7 @@ impl App {
         let lesson = lecture.step().lesson;
         let shows = lecture.shows().map(<[_]>::to_vec);
         if let Some(lesson) = lesson {
-            self.with_lessons(|lessons, session| lessons.open(session, lesson));
+            self.open_lesson(lesson);
         }
         if let Some(shows) = shows {
             self.show_timeline(shows.contains(&LecturePanel::Timeline));
@@ -546,8 +540,14 @@ impl App {
         }
     }
 
+    /// Opens a lesson in place of what is open.
+    pub fn open_lesson(&mut self, lesson: &'static Lesson) {
+        self.close_lesson();
+        self.with_lessons(|lessons, session| lessons.open(session, lesson));
+    }
+
     /// Closes what is open of lessons, and keeps what was answered in the lecture's.
-    fn close_lesson(&mut self) {
+    pub fn close_lesson(&mut self) {
         if let (Some(lecture), Some((lesson, _))) = (&mut self.lecture, self.lessons.page(true)) {
             lecture.note_lesson(lesson, self.lessons.answer());
         }

@@ -610,7 +610,7 @@ mod tests {
         let (first, of) = number(&app).expect("the lesson's page");
         assert_eq!(first, 1);
         // Another lesson is opened meanwhile: behind it the lecture goes on where it was.
-        app.with_lessons(|lessons, session| lessons.open(session, &::lesson::LESSONS[0]));
+        app.open_lesson(&::lesson::LESSONS[0]);
         app.turn_page(false);
         assert_eq!(number(&app), Some((1, of)));
         app.predict(0);
@@ -618,6 +618,8 @@ mod tests {
             app.turn_page(true);
             assert_eq!(number(&app), Some((page, of)));
         }
+        app.act(ViewAction::Escape);
+        assert!(number(&app).is_none() && app.open_lecture().is_some());
         app.turn_page(true);
         reaches(&app, 3);
         let size = app.session.as_ref().unwrap().status().lattices.size;

@@ -22,7 +22,7 @@ use session::prediction::OpTimes;
 use session::{DeviceChoice, Drafts, Order, OwnRoundError, Session, Status, StoredKernel};
 use ui::actions::Key;
 use ui::code_editor::{Code, Findings, RoundContext, judge};
-use ui::{Action, CodeEditor, EditAction, Lessons, SidePanel, ViewAction};
+use ui::{Action, CodeEditor, EditAction, SidePanel, ViewAction};
 use winit::event::KeyEvent;
 use winit::event_loop::ActiveEventLoop;
 use workshop::{Machine, OwnKernel, Workshop};
@@ -360,7 +360,7 @@ impl Handler {
 
     /// Opens an exercise in the editor.
     pub(super) fn start_exercise(&mut self, exercise: &'static Exercise) {
-        self.app.with_lessons(Lessons::close);
+        self.app.close_lesson();
         self.editor.code = Code::of_exercise(exercise);
         if self.editor.shown().exercise.map(|it| it.name) != Some(exercise.name) {
             self.editor.replace(CodeEditor::start(exercise));

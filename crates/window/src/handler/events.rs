@@ -17,7 +17,7 @@ use egui_winit::accesskit_winit::Adapter;
 use lang::{message, tr};
 use ui::actions::{Action, Chord, Key, Row, row_for};
 use ui::theme::theme;
-use ui::{CodeEditor, Drawing, InterfaceScale, Lessons, SidePanel, ViewAction};
+use ui::{CodeEditor, Drawing, InterfaceScale, SidePanel, ViewAction};
 use winit::application::ApplicationHandler;
 use winit::dpi::LogicalSize;
 use winit::event::{ElementState, KeyEvent, MouseScrollDelta, WindowEvent};
@@ -130,9 +130,7 @@ impl Handler {
                 self.hover();
             }
             Lesson(index) => {
-                let lesson = &lesson::LESSONS[index];
-                let open = |lessons: &mut Lessons, session: &_| lessons.open(session, lesson);
-                self.app.with_lessons(open);
+                self.app.open_lesson(&lesson::LESSONS[index]);
                 self.hover();
             }
             Exercise(index) => self.start_exercise(&lesson::EXERCISES[index]),

@@ -133,7 +133,7 @@ fn show_page_buttons(ui: &mut Ui, page: &LessonPage, is_lectures: bool) {
         // The page that closes a lecture asks nothing.
         (next, ViewAction::NextPage, is_lectures || has_next || page.question.is_empty()),
         (tr!("Back"), ViewAction::PreviousPage, is_lectures || has_previous),
-        (tr!("Close"), ViewAction::ToggleLessons, true),
+        (tr!("Close"), ViewAction::Escape, true),
     ]);
     ui.label(RichText::new(format!("{} / {}", page.number, page.of)).small());
 }
@@ -149,7 +149,7 @@ fn show_foot(ui: &mut Ui, page: &LessonPage) {
         #[rustfmt::skip]
         page_buttons(ui, &[
             (tr!("Measure again"), ViewAction::MeasureAgain, is_measured),
-            (tr!("Back to the list"), ViewAction::Escape, true),
+            (tr!("Back to the list"), ViewAction::ToggleLessons, true),
         ]);
         let colour = palette(ui).label;
         truncated(ui, styled(said, regular(14.0), colour));
