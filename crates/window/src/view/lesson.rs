@@ -141,8 +141,9 @@ fn show_page_buttons(ui: &mut Ui, page: &LessonPage, is_lectures: bool) {
 fn show_foot(ui: &mut Ui, page: &LessonPage) {
     // An answer needs the room of a line above it.
     let said = match page.number {
+        _ if page.question.is_empty() => &page.about,
         1 => tr!("Press a digit to predict, → to measure"),
-        _ => &page.about,
+        _ => tr!("→ next · ← back · M measures again"),
     };
     let is_measured = page.number > 1 && page.progress.is_none() && !page.question.is_empty();
     let left = |ui: &mut Ui| {
