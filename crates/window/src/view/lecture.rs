@@ -14,7 +14,11 @@ const BUTTONS: [f32; 2] = [252.0, 30.0];
 
 /// The height of a strip of a step.
 pub(crate) fn height(step: &LectureScreen) -> f32 {
-    if step.choices.is_empty() { 94.0 } else { 150.0 }
+    if step.choices.is_empty() {
+        102.0
+    } else {
+        150.0
+    }
 }
 
 /// Shows the strip.
@@ -25,30 +29,37 @@ pub(crate) fn show(ui: &mut Ui, step: &LectureScreen, rect: Rect) {
     let inside = rect.shrink2(vec2(14.0, 7.0));
     // Above: the strip grows downwards, and a mouse can click one button again and again.
     let corner = Align2::RIGHT_TOP.align_size_within_rect(BUTTONS.into(), inside);
-    let words = inside.with_max_x(corner.left());
-    lay_out(ui, words, "step of a lecture", |ui| {
+    lay_out(ui, inside, "step of a lecture", |ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
         ui.spacing_mut().interact_size.y = 0.0;
         let show = |ui: &mut Ui, size: f32| {
+            // Beside the buttons; the rest has the whole width below them.
+            ui.scope(|ui| {
+                ui.set_max_width(corner.left() - inside.left());
+                ui.set_min_height(corner.height());
+                let text = lang::keep_units(&step.text);
+                ui.label(styled(text, regular(19.0 * size), palette.value));
+            });
             let found = if step.is_right {
                 palette.running
             } else {
                 palette.value
             };
+            // A question is as large in each step: what stands above it makes room first.
+            let asked = (1.6 * size).min(1.0);
             for (text, font, colour) in [
-                (&step.text, regular(19.0 * size), palette.value),
                 (&step.result, medium(28.0 * size), found),
-                (&step.question, medium(19.0 * size), palette.accent),
+                (&step.question, medium(19.0 * asked), palette.accent),
             ] {
                 if !text.is_empty() {
                     ui.label(styled(lang::keep_units(text), font, colour));
                 }
             }
-            ui.add_space(5.0 * size);
+            ui.add_space(5.0 * asked);
             let is_asked = !step.choices.iter().any(|choice| choice.is_right);
-            choices(ui, &step.choices, is_asked, size);
+            choices(ui, &step.choices, is_asked, asked);
         };
-        let size = size_that_fits(ui, step, words, 1.0, show);
+        let size = size_that_fits(ui, step, inside, 1.0, show);
         show(ui, size);
     });
     lay_out(ui, corner, "buttons of a lecture", |ui| {
