@@ -244,6 +244,8 @@ impl LectureRun {
         let before = self.at.checked_sub(1);
         // Another setting has findings of its own.
         let before = before.filter(|_| self.is_changed != Some(true));
+        let shows = self.shows();
+        let is_drawn = shows.is_none_or(|it| it.contains(&LecturePanel::Timeline));
         let led_here = before.and_then(|before| {
             let measured = self.measured(before)?;
             // A device's name and a figure stay in one line each.
@@ -251,7 +253,12 @@ impl LectureRun {
             let answer = self.answer(before);
             let is_right = answer.is_right;
             let result = match answer.predicted {
-                None => lang::sentence_case(&measured.in_words()),
+                // What nobody was asked goes with the timeline.
+                None if answer.question.is_empty() && !is_drawn => String::new(),
+                None => {
+                    let found = format!("{}: {}", measured.what, measured.in_short());
+                    lang::sentence_case(&found)
+                }
                 Some(predicted) => tr!(
                     "You: {predicted} · {device}: {measured}",
                     device = whole(&self.device),
@@ -721,5 +728,11 @@ mod tests {
         said += &format!("\n{}", page.replace(&life::date(), "DATE"));
         compare_with_stored("lecture-page.txt", &said);
         assert!(run.close().is_none(), "it is closed");
+        // What nobody was asked is said where a step draws it.
+        (run.is_open, run.at, run.steps[0].chosen) = (true, 1, None);
+        run.options.lecture.steps[0].question = None;
+        assert_ne!(run.screen().unwrap().result, "");
+        run.options.lecture.steps[1].shows = Some(Vec::new());
+        assert_eq!(run.screen().unwrap().result, "");
     }
 }

@@ -214,9 +214,11 @@ pub(crate) fn paint(ui: &mut Ui, frame: &Frame<'_>, place: Option<&(WindowLayout
     }
     // The finding stands over the lanes, or in the step of a lecture; what is true all the time would stand
     // under each step of a presentation.
+    let is_presented = frame.is_enlarged();
     figures.messages.retain(|it| match it.0 {
+        Urgency::Effect if is_presented && app.drawing.lecture.is_some() => false,
         Urgency::Effect => layout.timeline.is_none() || layout.is_short,
-        Urgency::Warning => !frame.is_enlarged(),
+        Urgency::Warning => !is_presented,
         _ => true,
     });
     let only = app.single_instance();
@@ -229,7 +231,7 @@ pub(crate) fn paint(ui: &mut Ui, frame: &Frame<'_>, place: Option<&(WindowLayout
         Dock::Side(rect) => hud::show_side(ui, layout.points(rect), &figures),
         Dock::Bar(rect) => {
             let all = figures.groups.iter().flatten();
-            let shown = if frame.is_enlarged() {
+            let shown = if is_presented {
                 Vec::from_iter(&figures.essentials)
             } else {
                 [&figures.headline].into_iter().chain(all).collect()
