@@ -30,6 +30,12 @@ impl SessionWorker {
             failed: self.ended.clone(),
         };
         self.put_recorded(&mut status);
+        // Beside a finding stands the time that it was found with.
+        if let (Some(effect), None) = (&status.lab.last_effect, &status.lab.comparison)
+            && effect.finding.is_some()
+        {
+            status.rates.round_us = effect.round_us[1].or(status.rates.round_us);
+        }
         status
     }
 
