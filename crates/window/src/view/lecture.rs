@@ -55,9 +55,9 @@ pub(crate) fn show(ui: &mut Ui, step: &LectureScreen, rect: Rect) {
                     ui.label(styled(lang::keep_units(text), font, colour));
                 }
             }
-            ui.add_space(5.0 * asked);
+            ui.add_space(5.0 * size);
             let is_asked = !step.choices.iter().any(|choice| choice.is_right);
-            choices(ui, &step.choices, is_asked, asked);
+            choices(ui, &step.choices, is_asked, size);
         };
         let size = size_that_fits(ui, step, inside, 1.0, show);
         show(ui, size);
