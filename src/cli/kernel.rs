@@ -31,7 +31,6 @@ use session::DeviceChoice;
 use session::instances::open_engine;
 use ui::code_editor::occupancy_in_words;
 use ui::ladder::{LeftOut, Workload};
-use ui::rung_source::unified_diff;
 use workshop::{
     Failure, Fault, GpuCompiler, Machine, OwnKernel, PACKAGE, Right, Unchecked, Verdict, Workshop,
     skeleton,
@@ -169,8 +168,6 @@ pub(super) fn check(
     }
     let (right, fault) = (verdict.as_ref().ok(), verdict.as_ref().err());
     let fault = fault.map(|fault| &**fault);
-    let was = skeleton(own.rung, &arguments.file.to_string_lossy());
-    let diff = unified_diff((own.rung.file, &was), (&name, &own.source));
     let ptx = right.and_then(|right| match right.kernel.own.as_ref()?.gpu.as_ref()? {
         GpuCode::Ptx(ptx) => Some(&ptx[..]),
         GpuCode::Cubin(_) => None,
@@ -194,13 +191,9 @@ pub(super) fn check(
             "compiled_by": right.and_then(|right| right.compiler.as_ref()),
             "facts": right.and_then(|right| right.facts),
             "timing": timing,
-            "diff": diff,
             "ptx": ptx.filter(|_| arguments.ptx),
         }))?;
     } else {
-        if arguments.diff {
-            print_text(&diff)?;
-        }
         if let Some(right) = right {
             print_right(right, &name, looked_for_races)?;
             match &timing {

@@ -183,9 +183,6 @@ pub(super) struct KernelCheckArguments {
     /// Print one JSON object, and nothing else, on stdout
     #[arg(long)]
     pub json: bool,
-    /// Print what differs from the rung that it began as
-    #[arg(long)]
-    pub diff: bool,
     /// Print the PTX that the compiler made for the GPU
     #[arg(long)]
     pub ptx: bool,

@@ -149,13 +149,6 @@ pub(crate) fn side_by_side(codes: &[&str]) -> Vec<Vec<SourceLine>> {
     columns
 }
 
-/// What differs between two texts, each with its name, as `diff -u` shows it; nothing if nothing does.
-pub fn unified_diff(old: (&str, &str), new: (&str, &str)) -> String {
-    let mut diff = TextDiff::configure();
-    let diff = diff.algorithm(Algorithm::Patience).diff_lines(old.1, new.1);
-    diff.unified_diff().header(old.0, new.0).to_string()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
