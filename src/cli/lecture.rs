@@ -19,8 +19,8 @@ use super::text::{self, BadArguments, print, read_text};
 use super::{config, window};
 use experiment::Plan;
 use lang::{Language, Message, tr};
-use lesson::{Bench, Lesson};
-use life::{Size, check_writable};
+use lesson::Lesson;
+use life::check_writable;
 use session::trace::Recording;
 use session::{DeviceChoice, Finding, Pace, Setup, finding_in_words, recorded_in_words};
 use ui::{Lecture, LectureOptions, LecturePanel, LectureStep, Notes};
@@ -37,12 +37,10 @@ const SHIPPED: [(&str, &str); 2] = [
     ),
 ];
 
-/// What a step can set: the options that a session can change while it runs, and the size where the CPU
-/// computes.
-const SETTINGS: [&str; 15] = [
+/// What a step can set: the options that a session can change while it runs.
+const SETTINGS: [&str; 14] = [
     "instances",
     "size",
-    SIZE_ON_CPU,
     "rule",
     "density",
     "kernel",
@@ -56,8 +54,6 @@ const SETTINGS: [&str; 15] = [
     "generations-per-round",
     "pace",
 ];
-
-const SIZE_ON_CPU: &str = "size-on-cpu";
 
 /// Gives, checks or rehearses a lecture; a size that is asked for stays in every step.
 pub(super) fn main(arguments: &LectureArguments) -> Result<()> {
@@ -107,8 +103,7 @@ fn compare_recorded(before: &LectureStep, after: &LectureStep) -> Option<Finding
 
 /// What a step's change does to a round here.
 fn measure(before: &LectureStep, after: &LectureStep) -> Result<Option<Finding>> {
-    let is_cpu = Bench::open(before.setup.device)?.is_cpu();
-    let (mut sim, share) = with_pictures(&before.setup_where(is_cpu))?;
+    let (mut sim, share) = with_pictures(&before.setup)?;
     let plan = Plan::Windows(lesson::limits());
     let executor = compare(&mut sim, &share.setting, after.measured(), plan)?;
     Ok(executor.across_windows(0, 1).map(|it| it.1))
@@ -227,7 +222,7 @@ fn parse(
         let span = error.span();
         (span.unwrap_or(0..0), error.message().to_owned())
     })?;
-    let (mut options, mut size_on_cpu) = (typed.clone(), None);
+    let mut options = typed.clone();
     let (mut steps, mut asked, mut first) = (Vec::new(), Vec::new(), None);
     for step in file.steps {
         let values = step.get_ref().set.values().next();
@@ -244,23 +239,12 @@ fn parse(
             let text = config::option_value(value.get_ref());
             let text = text.ok_or_else(|| fault(tr!("{name} must be a text or a number")))?;
             match name.as_str() {
-                SIZE_ON_CPU => {
-                    let size = Size::from_sides(&text).map_err(|why| fault(why.to_string()))?;
-                    size_on_cpu = Some(size).filter(|_| typed.common.size.is_none());
-                }
                 "size" if typed.common.size.is_some() => {}
                 name => set(&mut options, name, &text).map_err(fault)?,
-            }
-            if name == "size" {
-                size_on_cpu = None;
             }
         }
         let fault = |why: String| (span.clone(), why);
         let setup = setup(&options).map_err(|why| fault(text::in_words(&why)))?;
-        if let Some(size) = size_on_cpu {
-            let is_valid = setup.setting.kernel.validate_size(size);
-            is_valid.map_err(|why| fault(why.to_string()))?;
-        }
         if !Pace::ALL.contains(&setup.pace) {
             let why = tr!(
                 "take a pace that the keys + and − reach, such as 10, 60, 240, unthrottled or max"
@@ -274,7 +258,6 @@ fn parse(
         let lesson = step.lesson.as_ref().map(|it| lesson_of(it, folder));
         steps.push(LectureStep {
             setup,
-            size_on_cpu,
             lesson: lesson.transpose()?,
             shows: step.show,
             text: step.text.as_ref().map(Text::message),
@@ -484,23 +467,6 @@ mod tests {
             "{unrecorded} of {}",
             seen.len()
         );
-    }
-
-    #[test]
-    fn a_step_has_another_size_on_a_cpu_unless_one_is_asked_for() {
-        let sides = |size: Option<Size>| {
-            let mut options = plain(DeviceChoice::Cpu);
-            options.common.size = size;
-            let lecture = read(Path::new("ten-minutes"), &options).unwrap().0;
-            let side = |step: &LectureStep, is_cpu| step.setup_where(is_cpu).size.width();
-            let sides = lecture
-                .steps
-                .iter()
-                .map(|it| [false, true].map(|cpu| side(it, cpu)));
-            sides.collect::<std::collections::BTreeSet<_>>()
-        };
-        assert_eq!(sides(None), [[1024, 256]].into());
-        assert_eq!(sides(Size::new(512, 512).ok()), [[512, 512]].into());
     }
 
     #[test]

@@ -178,7 +178,7 @@ fn a_lecture_is_checked_and_what_is_wrong_in_it_is_said_with_line_and_column() {
         ("set = { seed = 3 }", "3:16: 'seed' cannot be set by a step"),
         ("set = { wait = \"eech\" }", "did you mean 'each'?"),
         ("set = { size = [1] }", "3:16: size must be a text or a number"),
-        ("set = { size-on-cpu = \"big\" }", "3:23: "),
+        ("set = { size = \"big\" }", "3:16: "),
         ("set = { pace = 59 }", "3:16: take a pace that the keys"),
         ("set = { kernel = \"bits\", transfer = \"i32\" }", "3:18: kernel 'bits' has no i32 cells to copy"),
         ("text = { en = \"?\" }", "3:8: take a text, or one for each language"),

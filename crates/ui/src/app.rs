@@ -219,7 +219,6 @@ impl App {
         self.lessons.update();
         if let Some(lecture) = &mut self.lecture {
             lecture.update(status, session);
-            lecture.follow_device(status, session);
         }
         self.drawing.lecture = self.lecture.as_ref().and_then(LectureRun::screen);
     }

@@ -297,7 +297,6 @@ fn lecture_step(change: impl FnOnce(&mut Setup)) -> LectureStep {
     change(&mut setup);
     LectureStep {
         setup,
-        size_on_cpu: None,
         shows: None,
         lesson: None,
         text: Some("Look".into()),
@@ -322,17 +321,14 @@ pub fn lecture_options(folder: &Path) -> LectureOptions {
             lesson: lesson::find("barrier"),
             ..lecture_step(|setup| setup.setting.switches.streams = Streams::One)
         },
-        LectureStep {
-            size_on_cpu: Size::new(128, 96).ok(),
-            ..lecture_step(|setup| {
-                setup.instances = 2;
-                setup.size = Size::new(256, 192).unwrap();
-                setup.setting.kernel = kernels::find("sync-global").unwrap();
-                setup.setting.switches.graphs = true;
-                setup.generations_per_round = 3;
-                setup.pace = Pace::PerSecond(30.0);
-            })
-        },
+        lecture_step(|setup| {
+            setup.instances = 2;
+            setup.size = Size::new(256, 192).unwrap();
+            setup.setting.kernel = kernels::find("sync-global").unwrap();
+            setup.setting.switches.graphs = true;
+            setup.generations_per_round = 3;
+            setup.pace = Pace::PerSecond(30.0);
+        }),
     ];
     LectureOptions {
         lecture: Lecture {

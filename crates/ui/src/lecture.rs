@@ -11,7 +11,7 @@ use engine::kernels::Kernel;
 use lang::numbers::time_us;
 use lang::{Message, message, tr};
 use lesson::{Lesson, factor_in_words, nearest_factor};
-use life::{SaveError, Size, dated_name, write_atomically};
+use life::{SaveError, dated_name, write_atomically};
 use session::trace::{RecordedGroup, RecordedSetting, Recording, RoundWork};
 use session::{Effect, NotSaved, PictureSource, Session, Setup, Status, Switches};
 use std::fs::OpenOptions;
@@ -95,8 +95,6 @@ pub struct LectureRun {
     device: String,
     /// Whether kernel and switches are no longer the step's own, once they have been.
     is_changed: Option<bool>,
-    /// Whether its setting was asked for as it is where the CPU computes.
-    is_on_cpu: bool,
     /// Why its page is not where it should be.
     pub(crate) unsaved: Option<NotSaved>,
 }
@@ -123,7 +121,6 @@ impl LectureRun {
             effect_before: None,
             device: String::new(),
             is_changed: None,
-            is_on_cpu: false,
             unsaved: None,
             options,
         }
@@ -158,23 +155,8 @@ impl LectureRun {
         self.at = self.at.saturating_add_signed(by);
         (self.is_open, self.is_changed) = (true, None);
         self.effect_before = status.lab.last_effect.clone();
-        self.apply(status.engine.is_cpu(), session);
+        session.apply(self.step().setup.clone());
         self.give_note().err().map(Message::of)
-    }
-
-    /// Asks for the setting of the step that is shown, where the CPU computes or not.
-    fn apply(&mut self, is_on_cpu: bool, session: &Session) {
-        self.is_on_cpu = is_on_cpu;
-        session.apply(self.step().setup_where(is_on_cpu));
-    }
-
-    /// Asks for it again where recorded rounds take the place of the CPU's or the other way round: they are of
-    /// another size.
-    pub fn follow_device(&mut self, status: &Status, session: &Session) {
-        let is_on_cpu = status.engine.is_cpu();
-        if self.is_open && self.is_on_cpu != is_on_cpu {
-            self.apply(is_on_cpu, session);
-        }
     }
 
     /// Takes one of the choices for what the class predicts, or takes it back, until that is measured.
@@ -472,11 +454,8 @@ pub struct Lecture {
 /// A step of a lecture.
 #[derive(Clone, Debug)]
 pub struct LectureStep {
-    /// The whole setting of the session in this step, but for the size on a CPU. Of how it starts, only
-    /// the density counts.
+    /// The whole setting of the session in this step. Of how it starts, only the density counts.
     pub setup: Setup,
-    /// The lattices' size where the CPU computes, if it is another one there.
-    pub size_on_cpu: Option<Size>,
     /// What is shown beside the panels; `None` leaves what the step before it shows.
     pub shows: Option<Vec<LecturePanel>>,
     /// The lesson that is open.
@@ -504,15 +483,6 @@ pub enum LecturePanel {
 }
 
 impl LectureStep {
-    /// The whole setting of the session, where the CPU computes or not.
-    pub fn setup_where(&self, cpu_computes: bool) -> Setup {
-        let mut setup = self.setup.clone();
-        if let (true, Some(size)) = (cpu_computes, self.size_on_cpu) {
-            setup.size = size;
-        }
-        setup
-    }
-
     /// Whether this lesson is open in it.
     pub(crate) fn has_lesson(&self, lesson: &Lesson) -> bool {
         self.lesson.is_some_and(|it| it.name == lesson.name)
@@ -542,7 +512,6 @@ impl LectureStep {
         let changed = switches.len() + usize::from(kernel.name != b.setting.kernel.name);
         let is_same_otherwise = a.instances == b.instances
             && a.size == b.size
-            && self.size_on_cpu == other.size_on_cpu
             && a.rule == b.rule
             && a.start == b.start
             && a.generations_per_round == b.generations_per_round
@@ -573,7 +542,7 @@ mod tests {
     fn reaches(app: &App, at: usize) {
         let lecture = app.lecture.as_ref().unwrap();
         assert_eq!(lecture.at, at);
-        let wanted = lecture.step().setup_where(true);
+        let wanted = &lecture.step().setup;
         until(|| {
             let status = app.session.as_ref().unwrap().status();
             let (lattices, setting) = (&status.lattices, &status.setting);
@@ -629,8 +598,6 @@ mod tests {
         assert!(number(&app).is_none() && app.open_lecture().is_some());
         app.turn_page(true);
         reaches(&app, 3);
-        let size = app.session.as_ref().unwrap().status().lattices.size;
-        assert_eq!(size, Size::new(128, 96).unwrap(), "that of a CPU");
         assert_eq!(number(&app), None);
         app.turn_page(false);
         app.turn_page(false);
@@ -658,34 +625,6 @@ mod tests {
         assert!(page.conclusion.starts_with(first), "{page:?}");
         app.act(ViewAction::Escape);
         assert_eq!(app.lessons.screen(), None);
-    }
-
-    #[test]
-    fn recorded_rounds_have_the_size_that_was_recorded_at_any_step() {
-        let folder = tempfile::tempdir().unwrap();
-        let options = lecture_options(folder.path());
-        let steps = options.lecture.steps.clone();
-        let session = Session::start(steps[0].setup.clone(), || {}).unwrap();
-        let options = AppOptions {
-            lecture: Some(options),
-            ..AppOptions::default()
-        };
-        let mut app = App::new(options, Arc::new(|| {}), Arc::default());
-        app.start(session);
-        while app.lecture.as_ref().unwrap().at + 1 < steps.len() {
-            app.turn_page(true);
-        }
-        let step = &steps[steps.len() - 1];
-        for is_on_cpu in [true, false, true] {
-            let wanted = step.setup_where(is_on_cpu).size;
-            until(|| {
-                app.look();
-                app.update();
-                let status = app.session.as_ref().unwrap().status();
-                status.engine.is_cpu() == is_on_cpu && status.lattices.size == wanted
-            });
-            app.send(SessionAction::ToggleRecorded);
-        }
     }
 
     /// What is said of a prediction until it is measured, and the page with both.
