@@ -206,12 +206,12 @@ impl FromStr for Rule {
         rule.ok_or_else(|| {
             let text: String = text.chars().take(MAX_SHOWN).collect();
             let why = refusal(upper);
-            let near = (why == NAME).then(|| near_name(upper)).flatten();
-            let message = match near {
-                Some(name) => message!(
+            let names = NAMES.iter().map(|(name, _)| (plain(name), *name));
+            let message = match nearest(&plain(upper), names) {
+                Some(name) if why == NAME => message!(
                     "unknown rule '{text}'; did you mean {name}? Other rules are written such as B3/S23"
                 ),
-                None => message!("unknown rule '{text}': {why}", why = lang::text(why)),
+                _ => message!("unknown rule '{text}': {why}", why = lang::text(why)),
             };
             RuleError {
                 message,
@@ -250,12 +250,6 @@ fn named(text: &str) -> Option<Rule> {
     let asked = plain(text);
     let (_, rule) = NAMES.iter().find(|(name, _)| plain(name) == asked)?;
     notation(rule)
-}
-
-/// The most similar known name, if it is similar enough.
-fn near_name(text: &str) -> Option<&'static str> {
-    let names = NAMES.iter().map(|(name, _)| *name);
-    nearest(&plain(text), names.map(|name| (plain(name), name)))
 }
 
 /// Why a text that is no rule cannot be run, by what it seems to be instead.

@@ -279,7 +279,7 @@ pub fn drawn_in_words(drawn: &[(&TimedRound, f64)]) -> Option<String> {
     }
     let joined = |which: usize| Vec::from_iter(all().map(|it| time_us(it[which]))).join(" → ");
     Some(tr!(
-        "drawn, with each op timed: {drawn} · time per round: {measured}",
+        "with each op timed {drawn}, else {measured}",
         drawn = joined(0),
         measured = joined(1)
     ))

@@ -303,9 +303,9 @@ fn page_of(page: &LessonPage, columns: usize) -> Card {
         _ => ink(PALETTE.recorded),
     };
     let one = |text: &str, style: Style| vec![(text.to_owned(), style)];
-    let mut question = Vec::new();
-    if !page.choices.is_empty() {
-        question = one(&page.question, accent.bold());
+    let mut question = one(&page.question, accent.bold());
+    if page.choices.is_empty() {
+        question.clear();
     }
     question.extend(page.choices.iter().zip(1..).map(|(choice, number)| {
         let sign = if choice.is_chosen { '▶' } else { ' ' };

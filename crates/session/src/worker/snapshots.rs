@@ -138,7 +138,13 @@ impl SessionWorker {
     /// Keeps a copy that was read, and answers those who wait for it.
     fn take_copy(&mut self, position: Position, read: Result<Snapshot>) -> Result<()> {
         let is_void = !self.state.copies.arrive(position);
-        let snapshot = read.inspect_err(|_| self.copy_failed(position))?;
+        // Without a copy the log and older ones make a session, too; who waits for cells finds the channel
+        // closed.
+        let snapshot = read.inspect_err(|_| {
+            for waiter in self.take_waiters(position) {
+                self.answer_with(waiter.wants, None);
+            }
+        })?;
         self.publisher.is_changed = true;
         self.safety_copy.is_current = false;
         if !is_void {
@@ -163,14 +169,6 @@ impl SessionWorker {
             self.publisher.wake();
         }
         Ok(())
-    }
-
-    /// Answers those who wait for a copy that cannot be read: the log and older copies make a session, too.
-    /// Who waits for cells finds the channel closed.
-    fn copy_failed(&mut self, position: Position) {
-        for waiter in self.take_waiters(position) {
-            self.answer_with(waiter.wants, None);
-        }
     }
 
     /// Answers a request that waits for a copy with this one, if any. A session whose file was not restored
