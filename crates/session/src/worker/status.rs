@@ -30,11 +30,13 @@ impl SessionWorker {
             failed: self.ended.clone(),
         };
         self.put_recorded(&mut status);
-        // Beside a finding stands the time that it was found with.
+        // Beside a finding stands the time that it was found with, until rounds take another one.
         if let (Some(effect), None) = (&status.lab.last_effect, &status.lab.comparison)
-            && effect.finding.is_some()
+            && let (Some(_), Some(found)) = (&effect.finding, effect.round_us[1])
         {
-            status.rates.round_us = effect.round_us[1].or(status.rates.round_us);
+            let now = &mut status.rates.round_us;
+            now.take_if(|now| (0.95..=1.05).contains(&(*now / found)));
+            now.get_or_insert(found);
         }
         status
     }

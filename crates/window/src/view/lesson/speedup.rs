@@ -11,8 +11,9 @@ use ui::numbers::grouped;
 
 /// The type of everything.
 const TYPE: f32 = 15.0;
-/// Room for the figures beside the upright axis, and below the other.
+/// Room for the figures beside the upright axis, the lines' names, and the figures below the other axis.
 const LEFT: f32 = 84.0;
+const RIGHT: f32 = 140.0;
 const BOTTOM: f32 = 28.0;
 /// The height of the whole page's type in which there is room for all of it: in less it is smaller.
 const HEIGHT: f32 = 240.0;
@@ -50,19 +51,9 @@ pub(super) fn show(ui: &mut Ui, palette: &Palette, size: f32, speedup: &Speedup)
         }
     }
     names.sort_by(|one, other| one.2.total_cmp(&other.2));
-    let width = |name: &String| {
-        painter
-            .layout_no_wrap(name.clone(), font.clone(), ideal.color)
-            .size()
-            .x
-    };
-    let widest = names
-        .iter()
-        .map(|(name, ..)| width(name))
-        .fold(0.0, f32::max);
     let axes = Rect::from_min_max(
         room.min + vec2(LEFT, 2.0 * TYPE) * scale,
-        room.max - vec2(widest + TYPE * scale, BOTTOM * scale),
+        room.max - vec2(RIGHT, BOTTOM) * scale,
     );
     let x = |instances: usize| {
         let part = (instances as f64).log2() / (most.max(2) as f64).log2();
