@@ -319,8 +319,7 @@ impl Body<'_> {
                         ui.allocate_space(room);
                         continue;
                     };
-                    let value = Label::new(styled(value, font.clone(), colour));
-                    ui.add_sized(room, value.halign(Align::RIGHT));
+                    ui.add_sized(room, Label::new(styled(value, font.clone(), colour)));
                 }
             });
         };
