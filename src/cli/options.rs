@@ -596,8 +596,8 @@ pub(super) enum LectureCommand {
         /// ten-minutes, chapter-5 or a file
         #[arg(value_name = "LECTURE", default_value = "ten-minutes")]
         lecture: PathBuf,
-        /// Compute device: auto, cpu, cuda or cuda:I
-        #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = measured_device)]
+        /// Compute device: auto, cpu, cuda or cuda:I; recorded says what was recorded
+        #[arg(long, value_name = "DEVICE", default_value = "auto")]
         device: DeviceChoice,
     },
 }
