@@ -393,7 +393,7 @@ impl OpenLesson {
             page.rounds = Chart::on_one_axis(rounds.map(Arc::new).collect());
         } else {
             let why = tr!(
-                "the rounds are not drawn: with each op timed, and without what the host does between ops, they would contradict the times"
+                "the rounds are not drawn: with each op timed, and without what the host does between ops, they do not add up to the times"
             );
             page.note = [&*page.note, why].join(" · ");
         }

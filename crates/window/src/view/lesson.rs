@@ -301,7 +301,7 @@ impl Body<'_> {
     /// What was measured of ops, in columns.
     fn ops(&self, ui: &mut Ui, ops: &[OpFigures]) {
         let heading = [
-            Some(tr!("on the device").into()),
+            Some(tr!("in its stream").into()),
             None,
             Some(tr!("returns after").into()),
             Some(tr!("done after").into()),
