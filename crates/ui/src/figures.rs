@@ -173,9 +173,12 @@ fn essentials(status: &Status) -> [Figure; 5] {
     let grid = format!("{} × {}", count(status), sides(status));
     let is_computing = status.failed.is_none() && status.clock.recomputing.is_none();
     let round_us = status.rates.round_us.filter(|_| is_computing);
-    let effect = headline(status).map_or(UNKNOWN.into(), |it| it.factor);
+    let found = headline(status);
+    let found = found.as_ref().map(|it| (&*it.subject, &*it.factor));
+    let (what, effect) = found.unwrap_or(("", UNKNOWN));
     let what = match status.lab.comparison {
-        None => tr!("last change"),
+        None if what.is_empty() => tr!("last change"),
+        None => what,
         Some(_) => tr!("B against A"),
     };
     let is_recorded = status.lab.recording.is_some();
@@ -407,11 +410,10 @@ fn position(switch: Switch, status: &Status) -> String {
 
 fn switches(status: &Status) -> Vec<Figure> {
     let transfer = match status.setting.transfer {
-        _ if status.lab.comparison.is_some() => position(Switch::Transfer, status),
-        Transfer::Bits | Transfer::Rows { .. } => tr!("bits").into(),
-        Transfer::View => tr!("view").into(),
-        Transfer::Cells => "i32".into(),
-        Transfer::Measure => "measure".into(),
+        Transfer::Bits | Transfer::Rows { .. } => tr!("bits"),
+        Transfer::View => tr!("view"),
+        Transfer::Cells => "i32",
+        Transfer::Measure => "measure",
     };
     vec![
         figure(tr!("streams"), position(Switch::Streams, status))

@@ -6,7 +6,7 @@ use egui::{CursorIcon, Id, Rect, RichText, Sense, Ui, WidgetInfo, accesskit_root
 
 use crate::view::cell_ages::unavailable_reason;
 use crate::view::dialogs::{DialogContext, Dialogs};
-use crate::view::layout::{self, Dock, LayoutRequest, WindowLayout, lay_out};
+use crate::view::layout::{self, Dock, LayoutRequest, PRESENTATION, WindowLayout, lay_out};
 use crate::view::style::{self, Palette, UiRequest, ask, opaque, regular};
 use crate::view::{
     causes, code_editor, hud, lab, ladder, lecture, lesson, over_panels, population, timeline,
@@ -70,11 +70,9 @@ impl<'a> Frame<'a> {
         layout::pixels_per_point(self.pixels, self.scale, zoom, self.is_enlarged())
     }
 
-    /// Whether it is a presentation; a lesson's page is as large as its room takes all the same, but within a
-    /// lecture its buttons are as large as those of a step.
+    /// Whether it is a presentation; a lesson's page is as large as its room takes all the same.
     fn is_enlarged(&self) -> bool {
-        let is_lesson = self.app.lessons.screen().is_some();
-        self.app.options.presentation && (self.app.drawing.lecture.is_some() || !is_lesson)
+        self.app.options.presentation && self.app.lessons.screen().is_none()
     }
 
     /// The target, in points.
@@ -265,11 +263,15 @@ pub(crate) fn paint(ui: &mut Ui, frame: &Frame<'_>, place: Option<&(WindowLayout
     show_edges(ui, layout);
     if let (Some(rect), Some(page)) = (layout.lesson, app.lessons.screen()) {
         let is_lectures = app.drawing.lecture.is_some();
+        // Its buttons are where those of a step are, and as large.
+        let is_large = app.options.presentation && is_lectures;
+        let large = if is_large { PRESENTATION } else { 1.0 };
         lesson::show(
             ui,
             page,
             &figures.messages,
             is_lectures,
+            large,
             layout.points(rect),
         );
     }

@@ -145,7 +145,7 @@ impl WindowLayout {
 const MIN_POINTS: [f32; 2] = [640.0, 400.0];
 
 /// How much larger everything is in a presentation, for the last row.
-const PRESENTATION: f32 = 1.6;
+pub(crate) const PRESENTATION: f32 = 1.6;
 
 /// The largest part of the height above the panels that the step of a lecture takes.
 const MAX_LECTURE: f32 = 0.3;

@@ -75,7 +75,7 @@ pub(crate) fn show(ui: &mut Ui, step: &LectureScreen, rect: Rect) {
                 (tr!("Back"), ViewAction::PreviousPage, step.number > 1),
                 (next, ViewAction::NextPage, true),
             ];
-            page_buttons(ui, &buttons);
+            page_buttons(ui, 1.0, &buttons);
         });
     });
 }

@@ -35,20 +35,21 @@ const OP_ROW: f32 = 450.0;
 /// Where the page is this many times as wide as high, a chart stands beside words, else below them.
 const WIDE: f32 = 1.1;
 
-/// Shows a page in its rectangle. Within a lecture there is something before its first step and behind its
-/// last one.
+/// Shows a page in its rectangle, with buttons that are `large` times as large as usual. Within a lecture there
+/// is something before its first step and behind its last one.
 pub(crate) fn show(
     ui: &mut Ui,
     page: &LessonPage,
     messages: &[(Urgency, Message)],
     is_lectures: bool,
+    large: f32,
     rect: Rect,
 ) {
     let palette = palette(ui);
-    lay_out(ui, rect.shrink2(PAD), "lesson", |ui| {
+    lay_out(ui, rect.shrink2(PAD * large), "lesson", |ui| {
         ui.visuals_mut().widgets.noninteractive.fg_stroke.color = palette.value;
         let title = |ui: &mut Ui| ui.label(RichText::new(&page.title).font(medium(20.0)));
-        let buttons = |ui: &mut Ui| show_page_buttons(ui, page, is_lectures);
+        let buttons = |ui: &mut Ui| show_page_buttons(ui, page, is_lectures, large);
         both_ends().show(ui, title, buttons);
         if page.number == 1 {
             truncated(ui, styled(&page.about, regular(15.0), palette.label));
@@ -110,18 +111,19 @@ pub(crate) fn size_that_fits<T: Clone + PartialEq + Send + Sync + 'static>(
     size
 }
 
-/// A row of buttons from page to page, each with whether it does anything here. One that does nothing keeps
-/// its place, so that the others do too.
-pub(crate) fn page_buttons(ui: &mut Ui, buttons: &[(&str, ViewAction, bool)]) {
+/// A row of buttons from page to page of some size, each with whether it does anything here. One that does
+/// nothing keeps its place, so that the others do too.
+pub(crate) fn page_buttons(ui: &mut Ui, size: f32, buttons: &[(&str, ViewAction, bool)]) {
+    ui.spacing_mut().item_spacing.x *= size;
     for &(name, action, is_possible) in buttons {
-        let button = Button::new(RichText::new(name).font(medium(14.0)));
-        let button = button.min_size(vec2(62.0, 30.0));
+        let button = Button::new(RichText::new(name).font(medium(14.0 * size)));
+        let button = button.min_size(vec2(62.0, 30.0) * size);
         asks(&ui.add_enabled(is_possible, button), action);
     }
 }
 
 /// From the right.
-fn show_page_buttons(ui: &mut Ui, page: &LessonPage, is_lectures: bool) {
+fn show_page_buttons(ui: &mut Ui, page: &LessonPage, is_lectures: bool, large: f32) {
     let (has_previous, has_next) = (page.number > 1, page.number < page.of);
     let next = if has_previous {
         tr!("Next")
@@ -129,7 +131,7 @@ fn show_page_buttons(ui: &mut Ui, page: &LessonPage, is_lectures: bool) {
         tr!("Measure")
     };
     #[rustfmt::skip]
-    page_buttons(ui, &[
+    page_buttons(ui, large, &[
         // The page that closes a lecture asks nothing.
         (next, ViewAction::NextPage, is_lectures || has_next || page.question.is_empty()),
         (tr!("Back"), ViewAction::PreviousPage, is_lectures || has_previous),
@@ -140,15 +142,16 @@ fn show_page_buttons(ui: &mut Ui, page: &LessonPage, is_lectures: bool) {
 
 fn show_foot(ui: &mut Ui, page: &LessonPage) {
     // An answer needs the room of a line above it.
-    let said = match page.number {
-        _ if page.question.is_empty() => &page.about,
+    let keys = match page.number {
+        _ if page.question.is_empty() => "",
         1 => tr!("Press a digit to predict, → to measure"),
         _ => tr!("→ next · ← back · M measures again"),
     };
+    let said = [keys, &page.about].join("   ");
     let is_measured = page.number > 1 && page.progress.is_none() && !page.question.is_empty();
     let left = |ui: &mut Ui| {
         #[rustfmt::skip]
-        page_buttons(ui, &[
+        page_buttons(ui, 1.0, &[
             (tr!("Measure again"), ViewAction::MeasureAgain, is_measured),
             (tr!("Back to the list"), ViewAction::ToggleLessons, true),
         ]);
@@ -292,7 +295,7 @@ impl Body<'_> {
         ui.add_space(8.0 * size);
         ui.spacing_mut().item_spacing.y = (4.0 * size).round_ui();
         for (label, value) in &column.figures {
-            self.figure(ui, label, value, 17.0, self.measured(palette.value));
+            self.figure(ui, label, value, self.measured(palette.value));
         }
         self.ops(ui, &column.ops);
         self.text(ui, &column.note, regular(15.0), palette.label);
@@ -300,11 +303,13 @@ impl Body<'_> {
 
     /// What was measured of ops, in columns.
     fn ops(&self, ui: &mut Ui, ops: &[OpFigures]) {
+        // Ops of a graph have no calls.
+        let has_calls = ops.iter().any(|it| it.call_ms.is_some());
         let heading = [
             Some(tr!("in its stream").into()),
             None,
-            Some(tr!("returns after").into()),
-            Some(tr!("done after").into()),
+            has_calls.then(|| tr!("returns after").into()),
+            has_calls.then(|| tr!("done after").into()),
         ];
         let size = self.size.min(ui.available_width() / OP_ROW);
         let room = vec2(80.0, 20.0) * size;
@@ -323,8 +328,7 @@ impl Body<'_> {
                 }
             });
         };
-        // Ops of a graph have no calls.
-        if ops.iter().any(|it| it.call_ms.is_some()) {
+        if !ops.is_empty() {
             row(ui, tr!("op").into(), heading, regular(14.0 * size), label);
         }
         let colour = self.measured(self.palette.value);
@@ -334,11 +338,11 @@ impl Body<'_> {
     }
 
     /// A label and, at the right end of the line, its value.
-    fn figure(&self, ui: &mut Ui, label: &str, value: &str, size: f32, colour: Color32) {
+    fn figure(&self, ui: &mut Ui, label: &str, value: &str, colour: Color32) {
         Sides::new().shrink_left().wrap().show(
             ui,
-            |ui| self.text(ui, label, regular(size), self.palette.label),
-            |ui| self.text(ui, value, medium(size), colour),
+            |ui| self.text(ui, label, regular(17.0), self.palette.label),
+            |ui| self.text(ui, value, medium(17.0), colour),
         );
     }
 
@@ -356,7 +360,7 @@ impl Body<'_> {
             } else {
                 value
             };
-            self.figure(ui, &bar.label, &bar.text, 17.0, colour);
+            self.figure(ui, &bar.label, &bar.text, colour);
             self.bar(ui, bar, longest);
         }
         for line in page.conclusion.lines() {
