@@ -16,11 +16,11 @@ use super::bench::ladder::{Case, PreparedCase, left_out, works};
 use super::bench::measure::spread;
 use super::options::{KernelCheckArguments, KernelCommand};
 use super::text::{
-    BadArguments, CheckFailed, cancelled, columns, is_wrong, pivot, print, print_json, print_text,
-    refuse, unreadable, write_new,
+    BadArguments, CheckFailed, cancelled, columns, is_wrong, pivot, print, print_json, unreadable,
+    write_new,
 };
 use engine::cuda::{driver_version, first_device, list_devices};
-use engine::kernels::{GpuCode, KERNELS, Kernel, find};
+use engine::kernels::{KERNELS, Kernel, find};
 use engine::{DeviceInfo, EngineError};
 use lang::numbers::digits;
 use lang::tr;
@@ -144,9 +144,6 @@ pub(super) fn check(
         return Err(CheckFailed(why).into());
     }
     let gpu = gpu_that_times(arguments.device)?;
-    if gpu.is_none() && arguments.ptx {
-        return refuse(tr!("--ptx needs a GPU and a compiler for it"));
-    }
     let cancel = cancelled();
     let mut verdict = judge(&own, gpu, &cancel)?;
     let (mut looked_for_races, mut timing) = (true, None);
@@ -168,10 +165,6 @@ pub(super) fn check(
     }
     let (right, fault) = (verdict.as_ref().ok(), verdict.as_ref().err());
     let fault = fault.map(|fault| &**fault);
-    let ptx = right.and_then(|right| match right.kernel.own.as_ref()?.gpu.as_ref()? {
-        GpuCode::Ptx(ptx) => Some(&ptx[..]),
-        GpuCode::Cubin(_) => None,
-    });
     if arguments.json {
         print_json(&json!({
             "file": name,
@@ -191,7 +184,6 @@ pub(super) fn check(
             "compiled_by": right.and_then(|right| right.compiler.as_ref()),
             "facts": right.and_then(|right| right.facts),
             "timing": timing,
-            "ptx": ptx.filter(|_| arguments.ptx),
         }))?;
     } else {
         if let Some(right) = right {
@@ -199,11 +191,6 @@ pub(super) fn check(
             match &timing {
                 Some(timing) => print_timing(timing, &name)?,
                 None => print(&not_timed(arguments.device))?,
-            }
-            if arguments.ptx {
-                print_text(ptx.unwrap_or(tr!(
-                    "No PTX: the driver is older than the compiler, which made machine code"
-                )))?;
             }
         }
     }

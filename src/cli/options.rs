@@ -183,9 +183,6 @@ pub(super) struct KernelCheckArguments {
     /// Print one JSON object, and nothing else, on stdout
     #[arg(long)]
     pub json: bool,
-    /// Print the PTX that the compiler made for the GPU
-    #[arg(long)]
-    pub ptx: bool,
 }
 
 /// What `config` does.

@@ -248,7 +248,6 @@ fn check_exercise(exercise: &Exercise, path: &Path, hint: bool, json: bool) -> R
                 file: file.clone(),
                 device: DeviceChoice::Auto,
                 json,
-                ptx: false,
             };
             kernel::check(&arguments, Some((task, hint)))
         }

@@ -116,7 +116,6 @@ fn what_a_check_finds_is_said_with_its_exit_code() {
         ("kernel check mine.cu --device cpu --json", 0, "\"is_right\":true | \"cases\":60 | \"checked_by\":\"emulator\""),
         ("kernel check race.cu --device cpu", 1, "race.cu | a race"),
         ("kernel check typo.cu --device cpu", 1, "typo.cu: does not compile: line  | '__syncthread' was not declared"),
-        ("kernel check mine.cu --device cpu --ptx", 2, "--ptx needs a GPU"),
         ("kernel check rung.cu --device cpu", 2, "line 2 | '99_none' | 01_global"),
         (&of("run -g 1 --kernel-file typo.cu"), 1, "typo.cu: does not compile"),
         (&of("run -g 1 --kernel-file bare.cu"), 2, "bare.cu | from:"),
