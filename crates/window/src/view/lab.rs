@@ -11,7 +11,7 @@ use ui::lab::{Lab, SwitchRow};
 
 /// The height of a row, and the room at its beginning of the key and the name, and of the key alone.
 const ROW: f32 = 22.0;
-const NAMES: f32 = 125.0;
+const NAMES: f32 = 115.0;
 const KEYS: f32 = 27.0;
 
 /// Shows the lab in its rectangle.
@@ -19,11 +19,12 @@ pub(crate) fn show(ui: &mut Ui, lab: &Lab, rect: Rect) {
     let palette = palette(ui);
     side_panel(ui, rect, tr!("Lab"), ViewAction::ToggleLab, |ui| {
         ui.spacing_mut().item_spacing = vec2(3.0, 3.0);
-        ui.spacing_mut().button_padding = vec2(6.0, 1.0);
+        ui.spacing_mut().button_padding = vec2(1.0, 1.0);
         ui.spacing_mut().interact_size.y = ROW;
         chosen_have_the_accent(ui);
         for (name, values) in &lab.values {
             show_row(ui, "", name, |ui| {
+                ui.spacing_mut().item_spacing.x = 12.0;
                 for (settings, value) in values {
                     let text = RichText::new(value).font(medium(14.5)).underline();
                     let button = ui.add(Button::new(text).frame_when_inactive(false));
@@ -36,7 +37,9 @@ pub(crate) fn show(ui: &mut Ui, lab: &Lab, rect: Rect) {
         }
         for row in &lab.switches {
             show_row(ui, row.switch.key(), row.switch.name(), |ui| {
-                (0..row.positions.len()).for_each(|at| show_position(ui, row, at));
+                let count = row.positions.len();
+                let width = ui.available_width() / count as f32 - 3.0;
+                (0..count).for_each(|at| show_position(ui, row, at, width));
             });
         }
         // The first of those that are struck out; the others say why in their tips.
@@ -78,12 +81,12 @@ fn show_row(ui: &mut Ui, key: &str, name: &str, contents: impl FnOnce(&mut Ui)) 
     });
 }
 
-/// A position, which a click chooses, with what it does or why it is unavailable as its tip.
-fn show_position(ui: &mut Ui, row: &SwitchRow, index: usize) {
+/// A position, so wide, which a click chooses, with what it does or why it is unavailable as its tip.
+fn show_position(ui: &mut Ui, row: &SwitchRow, index: usize, width: f32) {
     let (palette, position) = (palette(ui), &row.positions[index]);
     let is_possible = position.unavailable.is_none();
     let is_present = index == row.present;
-    let mut text = RichText::new(&position.label).font(regular(13.5));
+    let mut text = RichText::new(&position.label).font(regular(13.0));
     if !is_possible {
         // Struck out too: grey alone is not seen from everywhere.
         text = text.strikethrough();
@@ -91,7 +94,7 @@ fn show_position(ui: &mut Ui, row: &SwitchRow, index: usize) {
             text = text.color(palette.faint);
         }
     }
-    let button = ui.add(Button::new(text).selected(is_present));
+    let button = ui.add_sized([width, ROW], Button::new(text).selected(is_present));
     let name = || format!("{} {}", row.switch.name(), position.label);
     let role = accesskit::Role::Button;
     button.widget_info(|| WidgetInfo::selected(role, is_possible, is_present, name()));
@@ -105,11 +108,14 @@ fn show_position(ui: &mut Ui, row: &SwitchRow, index: usize) {
 /// The calls, remarks dimmed.
 fn show_calls(ui: &mut Ui, calls: &[String]) {
     let remark = palette(ui).faint;
+    // In type in which no line is cut.
+    let longest = calls.iter().map(|line| line.len()).max().unwrap_or(1);
+    let font = 12f32.min(ui.available_width() / (LETTER * longest as f32));
     let kind = |line: &String| (line.is_empty(), line.trim_start().starts_with("//"));
     ui.spacing_mut().item_spacing.y = 0.0;
     // As few labels as there can be: dozens of them cost more than one.
     for lines in calls.chunk_by(|a, b| kind(a) == kind(b)) {
-        let text = RichText::new(lines.join("\n")).font(FontId::monospace(12.0));
+        let text = RichText::new(lines.join("\n")).font(FontId::monospace(font));
         match kind(&lines[0]) {
             (true, _) => ui.add_space(8.0),
             (_, true) => _ = ui.label(text.color(remark)),

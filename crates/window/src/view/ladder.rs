@@ -79,22 +79,24 @@ pub(crate) fn show(ui: &mut Ui, chart: &LadderChart, rect: Rect) {
     });
 }
 
-/// The axis' figures, up to the first that no rate and no limit is above; no rate of a CPU is above 1 T.
+/// The axis' figures, from the last that no rate is below to the first that no rate and no limit is above; no
+/// rate of a CPU is above 1 T.
 fn decades(chart: &LadderChart) -> &'static [(f64, &'static str)] {
     let marks = chart.rungs.iter().filter_map(|rung| rung.mark);
     let rates = marks.map(|(rate, _)| rate).chain(chart.live);
+    let least = rates.clone().fold(1e12, f64::min);
     let most = rates.chain(chart.limit).fold(1e12, f64::max);
-    let below = DECADES.partition_point(|(rate, _)| *rate < most);
-    &DECADES[..DECADES.len().min(below + 1)]
+    let [above, below] = [least, most].map(|it| DECADES.partition_point(|(rate, _)| *rate < it));
+    &DECADES[above.saturating_sub(1)..DECADES.len().min(below + 1)]
 }
 
 /// Where a rate is in a row; decades are equally wide.
 fn x(chart: &LadderChart, row: Rect, rate: f64) -> f32 {
     let power = rate.max(1.0).log10() as f32;
     let across = row.left() + NAMES..=row.right() - RATES;
-    // Two decades from figure to figure.
-    let last = 6.0 + 2.0 * decades(chart).len() as f32;
-    remap_clamp(power, 8.0..=last, across)
+    let axis = decades(chart);
+    let [first, last] = [axis[0], axis[axis.len() - 1]].map(|(rate, _)| rate.log10() as f32);
+    remap_clamp(power, first..=last, across)
 }
 
 /// A rung; a click shows its source.
