@@ -145,7 +145,7 @@ impl OpFigures {
     }
 
     /// What was measured: the length, the rate of a copy, and the times from the call until it returns and
-    /// until the op is done. What the host sets at once has but its call.
+    /// until the op is done. An op that the host sets at once has only the time until its call returns.
     pub fn values(&self) -> [Option<String>; 4] {
         let time = |ms: f64| time_us(1e3 * ms);
         let length = match (self.call_ms, self.done_ms) {
@@ -157,7 +157,7 @@ impl OpFigures {
         [length, rate, self.call_ms.map(time), self.done_ms.map(time)]
     }
 
-    /// The same: `83 µs · 50.5 GB/s · returns after 3 µs · done after 90 µs`.
+    /// The same in words: `83 µs · 50.5 GB/s · returns after 3 µs · done after 90 µs`.
     pub fn in_words(&self) -> String {
         let [length, rate, call, done] = self.values();
         let call = call.map(|call| tr!("returns after {call}"));

@@ -382,7 +382,7 @@ fn kernel(status: &Status) -> Vec<Figure> {
     ]
 }
 
-/// How many lattices are stepped: while A and B are compared, as many by each.
+/// The number of lattices that are stepped; while A and B are compared, that of each.
 fn count(status: &Status) -> String {
     match &status.lab.comparison {
         Some(both) => format!("2 × {}", both.each),

@@ -212,7 +212,7 @@ pub(crate) fn paint(ui: &mut Ui, frame: &Frame<'_>, place: Option<&(WindowLayout
     }
     // The finding stands over the lanes, or in the step of a lecture; what is true all the time would stand
     // under each step of a presentation.
-    let is_presented = frame.is_enlarged();
+    let is_presented = app.options.presentation;
     figures.messages.retain(|it| match it.0 {
         Urgency::Effect if is_presented && app.drawing.lecture.is_some() => false,
         Urgency::Effect => layout.timeline.is_none() || layout.is_short,

@@ -81,7 +81,8 @@ fn show_row(ui: &mut Ui, key: &str, name: &str, contents: impl FnOnce(&mut Ui)) 
     });
 }
 
-/// A position, so wide, which a click chooses, with what it does or why it is unavailable as its tip.
+/// A position, in a button of this width: a click chooses it, and its tip says what it does or why it is
+/// unavailable.
 fn show_position(ui: &mut Ui, row: &SwitchRow, index: usize, width: f32) {
     let (palette, position) = (palette(ui), &row.positions[index]);
     let is_possible = position.unavailable.is_none();

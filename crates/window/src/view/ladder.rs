@@ -79,8 +79,8 @@ pub(crate) fn show(ui: &mut Ui, chart: &LadderChart, rect: Rect) {
     });
 }
 
-/// The axis' figures, from the last that no rate is below to the first that no rate and no limit is above; no
-/// rate of a CPU is above 1 T.
+/// The axis' figures: from the last one below all rates to the first one above all rates and the limit. No rate
+/// of a CPU is above 1 T.
 fn decades(chart: &LadderChart) -> &'static [(f64, &'static str)] {
     let marks = chart.rungs.iter().filter_map(|rung| rung.mark);
     let rates = marks.map(|(rate, _)| rate).chain(chart.live);

@@ -35,8 +35,8 @@ const OP_ROW: f32 = 450.0;
 /// Where the page is this many times as wide as high, a chart stands beside words, else below them.
 const WIDE: f32 = 1.1;
 
-/// Shows a page in its rectangle, with buttons that are `large` times as large as usual. Within a lecture there
-/// is something before its first step and behind its last one.
+/// Shows a page in its rectangle; the buttons from page to page are `large` times as large as usual. Within a
+/// lecture there is something before its first step and behind its last one.
 pub(crate) fn show(
     ui: &mut Ui,
     page: &LessonPage,

@@ -188,7 +188,7 @@ impl Item {
         }
     }
 
-    /// How high its line is, in so many columns.
+    /// The height of its line in a list of this many columns.
     fn height(self, columns: usize) -> f32 {
         match self {
             Picture(_) => PICTURE,
@@ -398,7 +398,7 @@ impl Picker {
                 let width = ui.available_width() / columns as f32 - ui.spacing().item_spacing.x;
                 let is_read = ui.ctx().accesskit_node_builder(field.id, |_| ()).is_some();
                 if columns > 1 {
-                    // All that there are are seen in a small window, too.
+                    // A small window, too, has room for all of them.
                     let style = ui.style_mut();
                     style.override_font_id = Some(regular(13.5));
                     style.spacing.interact_size.y = 0.0;
