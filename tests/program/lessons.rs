@@ -59,10 +59,10 @@ fn the_missing_barrier_shows_and_its_pictures_are_written() {
     let outcome: Value = serde_json::from_str(&ended.stdout).unwrap();
     let wrong = [0, 1].map(|part| {
         let figures = list(&outcome["parts"][part], "figures");
-        let wrong = figures.iter().find(|it| it["label"] == "wrong words");
+        let wrong = figures.iter().find(|it| it["label"] == "wrong values");
         wrong.and_then(|it| it["value"].as_f64())
     });
-    assert!(wrong[0].is_none() && wrong[1] > Some(0.0), "{wrong:?}");
+    assert!(wrong[0] == Some(0.0) && wrong[1] > Some(0.0), "{wrong:?}");
     let pictures = list(&outcome, "pictures");
     assert_eq!(pictures.len(), 2);
     for (picture, file) in pictures.iter().zip(["life.png", "life-2.png"]) {

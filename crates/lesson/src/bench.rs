@@ -89,6 +89,8 @@ pub(crate) const DEVICE: DeviceId = DeviceId(0);
 pub struct Ran {
     /// How long until everything was done.
     pub(crate) wall_ms: f64,
+    /// How long the host itself worked meanwhile.
+    pub(crate) host_ms: f64,
     /// When each step ran, if the program was timed; in the order of the steps.
     spans: Vec<Span>,
     /// When the host was inside the calls, if the program was timed.
@@ -222,6 +224,7 @@ impl Bench {
                         spans,
                         host,
                         issued,
+                        host_ms: 0.0,
                     });
                 }
             }

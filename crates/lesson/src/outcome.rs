@@ -108,10 +108,10 @@ impl MeasuredValue {
         format!("{:.digits$}", self.value)
     }
 
-    /// The number with its unit: `3.25 ms`; the label of a rate says what it is a second.
+    /// The number with its unit: `3.25 ms`.
     pub fn in_words(&self) -> String {
         match self.unit {
-            "" | "1/s" => self.digits(),
+            "" => self.digits(),
             "ms" => time_us(1e3 * self.value),
             unit => format!("{} {unit}", self.digits()),
         }

@@ -85,7 +85,6 @@ impl Experiment for RoundsRun {
         let generations = f64::from(self.setup.generations_per_round);
         let cells = (self.setup.size.cells() * instances) as f64 * generations;
         let mut measured = Measured::of_time(self.label, ms);
-        measured.figure(mark!("rounds per second"), 1e3 / ms, "1/s");
         measured.figure(mark!("cells per second"), cells / ms / 1e6, "Gcell/s");
         if instances == 1 && generations > 1.0 {
             measured.figure(mark!("a generation"), ms * 1e6 / generations, "ns");

@@ -133,7 +133,7 @@ impl ScriptRun {
                 &mut Stage::Host(work) => {
                     let began = Instant::now();
                     self.host(work, measured)?;
-                    all.wall_ms += ms_since(began);
+                    all.host_ms += ms_since(began);
                 }
             }
         }
@@ -209,7 +209,7 @@ impl ScriptRun {
             HostWork::Wrong(a, b) => {
                 let pairs = self.words(a)?.into_iter().zip(self.words(b)?);
                 let wrong = pairs.filter(|(a, b)| a != b).count();
-                measured.add(mark!("wrong words"), wrong as f64);
+                measured.add(mark!("wrong values"), wrong as f64);
             }
             HostWork::Picture(array, right, width) => {
                 let (got, want) = (self.words(array)?, self.words(right)?);
@@ -356,14 +356,17 @@ impl ScriptRun {
 impl Experiment for ScriptRun {
     fn sample(&mut self) -> Result<Measured> {
         let (time, divide, label) = self.time;
-        let ms = match time {
-            TimeOf::Wall => self.measure(false)?.wall_ms,
-            time => {
-                let round = self.round()?;
-                round.and_then(|it| time.in_round(&it)).unwrap_or_default()
-            }
-        };
-        Ok(Measured::of_time(label, ms / divide))
+        if time != TimeOf::Wall {
+            let round = self.round()?;
+            let ms = round.and_then(|it| time.in_round(&it)).unwrap_or_default();
+            return Ok(Measured::of_time(label, ms / divide));
+        }
+        let ran = self.measure(false)?;
+        let mut measured = Measured::of_time(label, (ran.wall_ms + ran.host_ms) / divide);
+        if ran.host_ms > 0.0 {
+            measured.time(mark!("the host's own work"), ran.host_ms / divide);
+        }
+        Ok(measured)
     }
 
     fn round(&mut self) -> Result<Option<TimedRound>> {
@@ -375,7 +378,7 @@ impl Experiment for ScriptRun {
     fn check(&mut self) -> Result<Measured> {
         let mut measured = Measured::default();
         if let Some(times) = self.bench.times {
-            let what = mark!("times 2 and divided by 2, times");
+            let what = mark!("doubled and halved, times");
             measured.figure(what, times, "");
         }
         if self.recipe.halo.is_some() {

@@ -385,8 +385,11 @@ impl OpenLesson {
         for ((column, part), of) in page.columns.iter_mut().zip(&known).zip(of) {
             let row = |it: &lesson::MeasuredValue| (it.name(), it.in_words());
             column.figures = part.figures.iter().map(row).collect();
-            column.ops = part.ops();
-            column.note = of.remarks(part);
+            // The curve is drawn in place of the rounds whose ops these are.
+            if page.speedup.is_none() {
+                column.ops = part.ops();
+                column.note = of.remarks(part);
+            }
         }
         if is_drawn {
             let rounds = known.iter().filter_map(|part| part.trace.clone());

@@ -103,7 +103,7 @@ pub(crate) fn size_that_fits<T: Clone + PartialEq + Send + Sync + 'static>(
         ui.ctx()
             .accesskit_node_builder(id, |node| node.set_hidden());
         contents(&mut ui, size(*step));
-        ui.min_rect().height() > room.height() + 0.5
+        ui.min_rect().height() > room.height()
     };
     let steps: Vec<u8> = (0..STEPS).collect();
     let size = size(steps.partition_point(is_too_high) as u8);
@@ -218,7 +218,7 @@ impl Body<'_> {
 
     fn show(&self, ui: &mut Ui) {
         let (page, size, palette) = (self.page, self.size, self.palette);
-        let bottom = ui.max_rect().top() + self.room.height();
+        let bottom = ui.max_rect().top() + self.room.height() - 1.0; // else a scroll bar comes
         ui.set_max_width(ui.available_width() - 4.0); // a letter may stick out
         ui.spacing_mut().item_spacing = (vec2(10.0, 6.0) * size).round_ui();
         ui.spacing_mut().interact_size.y = 0.0;

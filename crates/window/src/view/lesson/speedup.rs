@@ -103,7 +103,15 @@ pub(super) fn show(ui: &mut Ui, palette: &Palette, size: f32, speedup: &Speedup)
                 painter.line_segment([at(low), at(high)], stroke);
             }
             let middle = at(point.rounds_per_second);
-            painter.circle_filled(middle, 4.0 * scale, stroke.color);
+            let radius = 4.0 * scale;
+            match nth % 3 {
+                0 => painter.circle_filled(middle, radius, stroke.color),
+                1 => {
+                    let square = Rect::from_center_size(middle, Vec2::splat(2.0 * radius));
+                    painter.rect_filled(square, 0.0, stroke.color)
+                }
+                _ => painter.circle_stroke(middle, radius, stroke),
+            };
             points.push(middle);
         }
         painter.extend(line(points, nth, stroke));
@@ -169,12 +177,11 @@ mod tests {
             let shape = shapes.iter().find(is_it).unwrap();
             shape.visual_bounding_rect().center()
         };
-        let circles = shapes.iter().filter_map(|shape| match shape {
-            // Those of a dotted line are smaller.
-            Shape::Circle(circle) if circle.radius > 3.0 => Some(circle.center),
+        let squares = shapes.iter().filter_map(|shape| match shape {
+            Shape::Rect(square) => Some(square.rect.center()),
             _ => None,
         });
-        for (point, [instances, times]) in circles.skip(5).zip([["1", "1×"], ["2", "2×"]]) {
+        for (point, [instances, times]) in squares.zip([["1", "1×"], ["2", "2×"]]) {
             let (below, beside) = (place(instances), place(times));
             assert!((point.x - below.x).abs() < 2.0 && (point.y - beside.y).abs() < 4.0);
             assert!(

@@ -203,7 +203,7 @@ impl<'a> Strip<'a> {
         let font = medium((0.86 * row.height()).min(12.5));
         for bar in bars {
             let rect = self.bar_rect(row, bar);
-            let Some(rect) = rect.filter(|rect| rect.width() >= 24.0) else {
+            let Some(rect) = rect.filter(|rect| rect.width() >= 16.0) else {
                 continue;
             };
             // Calls of several threads of the host lie over one another.
@@ -216,7 +216,7 @@ impl<'a> Strip<'a> {
             let inside = text_on(mixed(palette, colour, fill(bar.kind)));
             let name = self.chart.name(bar).to_owned();
             let name = painter.layout_no_wrap(name, font.clone(), inside);
-            if name.size().x + 4.0 <= rect.width() {
+            if name.size().x + 2.0 <= rect.width() {
                 put(painter, rect.center(), Align2::CENTER_CENTER, name);
             }
         }
