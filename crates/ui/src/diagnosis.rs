@@ -391,14 +391,13 @@ impl Diagnosis {
         }
     }
 
-    /// The causes that matter little, in a line; `None` where there is one stream, which is cause enough.
-    pub fn others(&self) -> Option<String> {
+    /// The causes that matter little; none where there is one stream, which is cause enough.
+    pub fn others(&self) -> Vec<&'static str> {
         let causes = self.causes();
-        let is_other = |it: &Cause| *it != LongestStream && !causes.contains(it);
+        let is_other =
+            |it: &Cause| self.streams > 1 && *it != LongestStream && !causes.contains(it);
         let others = CHARGED.into_iter().filter(is_other);
-        let reasons = Vec::from_iter(others.map(|it| self.reason(it)));
-        let others = reasons.join("; ");
-        (self.streams > 1).then(|| tr!("Looked for, with little or no effect: {others}"))
+        others.map(|it| self.reason(it)).collect()
     }
 
     /// The first cause in one line beside the verdict: what it costs, and what takes it away with this kernel.

@@ -216,7 +216,7 @@ fn factor(comparison: &AbComparison) -> String {
 /// What is said where recorded rounds are shown instead of measurements.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RecordedTexts {
-    /// Whether the round that is drawn was recorded, or predicted from recorded ops.
+    /// Whether the round that is drawn was recorded, or predicted from recorded ops, or neither.
     pub badge: &'static str,
     /// Where and when rounds were recorded.
     pub origin: String,
@@ -245,8 +245,10 @@ impl RecordedTexts {
         let (badge, origin) = if is_predicted {
             let origin = tr!("predicted from operations {what}");
             (tr!("predicted"), origin)
-        } else {
+        } else if has_setting {
             (tr!("recorded"), what)
+        } else {
+            (tr!("not recorded"), what)
         };
         let missing = match recording.nearest {
             _ if has_setting || is_predicted => String::new(),

@@ -42,9 +42,14 @@ pub(crate) fn show(ui: &mut Ui, timeline: &Timeline, status: &Status, rect: Rect
                     let cause = judged.evidence(cause, status.setting.kernel);
                     show_cause(ui, &cause, figures);
                 }
-                if let Some(others) = judged.others() {
+                let others = judged.others();
+                if !others.is_empty() {
                     ui.add_space(12.0);
-                    ui.label(styled(others, regular(13.5), palette.label));
+                    let heading = tr!("Looked for, with little or no effect:");
+                    ui.label(styled(heading, medium(13.5), palette.label));
+                }
+                for other in others {
+                    ui.label(styled(format!("· {other}"), regular(13.5), palette.label));
                 }
             }
         });

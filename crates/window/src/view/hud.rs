@@ -72,9 +72,11 @@ pub(crate) fn show_cells(ui: &mut Ui, rect: Rect, figures: &Figures, cells: &[&F
     lay_out(ui, rect.shrink2(vec2(14.0, 8.0)), "figures", |ui| {
         set_dense(ui);
         ui.spacing_mut().item_spacing.x = 6.0;
-        let width = |figure: &Figure| if figure.wide { 2.0 } else { 1.0 };
         // A presentation's few stand in one row.
-        let columns = if cells.len() <= figures.essentials.len() {
+        let is_strip = cells.len() <= figures.essentials.len();
+        let wide = if is_strip { 1.6 } else { 2.0 };
+        let width = |figure: &Figure| if figure.wide { wide } else { 1.0 };
+        let columns = if is_strip {
             1.0 + cells.iter().map(|it| width(it)).sum::<f32>()
         } else {
             (ui.available_width() / CELL).floor().max(2.0)

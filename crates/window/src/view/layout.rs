@@ -281,7 +281,9 @@ pub(crate) fn lay_out(
     {
         let sm_count = request.sm_count.filter(|_| !layout.is_short);
         let room = [points(rest)[0], room[1]];
-        let presented = is_presentation.then_some(request.comparison.unwrap_or(lanes));
+        // While A and B are compared, one of them has few lanes as a rule.
+        let compared = request.comparison.map(|each| each + each / 2);
+        let presented = is_presentation.then_some(compared.unwrap_or(lanes));
         if let Some(height) = timeline::height(room, lanes, presented, sm_count) {
             let height = sized(1, height, timeline::MIN_HEIGHT);
             layout.timeline = Some(rest.take_bottom(px(height)));

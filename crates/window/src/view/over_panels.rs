@@ -39,6 +39,8 @@ pub(crate) fn paint_marks(ui: &Ui, status: &Status, only: Option<usize>, layout:
     let panel = layout.points(layout.tiling.rect(0)).size();
     let is_large = panel.x >= MIN_PANEL * NUMBER[0] && panel.y >= MIN_PANEL * NUMBER[1];
     let has_numbers = layout.tiling.count <= MAX_NUMBERS && is_large;
+    // A low panel keeps most of its cells.
+    let number_size = Vec2::from(NUMBER) * (panel.y / 90.0).clamp(0.75, 1.0);
     let mut frames = Mesh::default();
     for place in 0..layout.tiling.count {
         let rect = layout.points(layout.tiling.rect(place));
@@ -57,11 +59,11 @@ pub(crate) fn paint_marks(ui: &Ui, status: &Status, only: Option<usize>, layout:
             frames.add_colored_rect(side, colour);
         }
         if has_numbers {
-            let place = Rect::from_min_size(rect.min, NUMBER.into());
+            let place = Rect::from_min_size(rect.min, number_size);
             painter.rect_filled(place, 2.0, colour);
             // The panel says it to a screen reader.
             let (text, ink) = (number.to_string(), text_on(colour));
-            let text = painter.layout_no_wrap(text, medium(11.5), ink);
+            let text = painter.layout_no_wrap(text, medium(0.77 * number_size.y), ink);
             put(painter, place.center(), Align2::CENTER_CENTER, text);
         }
     }

@@ -80,6 +80,8 @@ pub(super) fn hold_focus(widget: &Response) {
 pub(super) const LINE: f32 = 24.0;
 const DENSE: f32 = 17.0;
 const PICTURE: f32 = 64.0;
+/// The width of the column of lessons' names.
+const NAME: f32 = 180.0;
 /// How many lines the page keys go.
 const PAGE: isize = 13;
 
@@ -519,10 +521,16 @@ pub(super) fn show_item(
         Picture(shelved) => Some(shelved),
         _ => None,
     };
+    // A lesson's name and title stand in columns.
+    let named = match item {
+        Lesson(_) | Exercise(..) => said.split_once(": "),
+        _ => None,
+    };
+    let words = named.map_or(&*said, |(_, title)| title);
     let text = match shelved {
         Some(shelved) => pattern_text(ui, cx, shelved),
-        None if is_possible => RichText::new(&said).into(),
-        None => RichText::new(&said).strikethrough().into(),
+        None if is_possible => RichText::new(words).into(),
+        None => RichText::new(words).strikethrough().into(),
     };
     let side = shelved.map_or(16.0, |_| size.y);
     let gap = if size.y < LINE { 4.0 } else { 10.0 };
@@ -546,7 +554,20 @@ pub(super) fn show_item(
     };
     let position = RichText::new(&value).color(palette.label).small();
     let keys = RichText::new(keys).color(palette.accent);
-    let parts = (mark, text.atom_shrink(true), Atom::grow(), position, keys);
+    let mut parts = Atoms::new(mark);
+    if let Some((name, _)) = named {
+        let name = RichText::new(name).font(medium(15.0));
+        parts.push_right(
+            name.atom_size(vec2(NAME, 18.0))
+                .atom_align(Align2::LEFT_CENTER),
+        );
+    }
+    parts.extend_right(Atoms::new((
+        text.atom_shrink(true),
+        Atom::grow(),
+        position,
+        keys,
+    )));
     let button = match chosen {
         Some(true) => Button::selectable(true, parts).sense(Sense::CLICK),
         Some(false) => Button::new(parts)

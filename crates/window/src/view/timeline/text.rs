@@ -46,12 +46,14 @@ pub(super) fn show(
     let has_legend = timeline.race.is_none() || places.finding.is_positive();
     if let Some(chart) = timeline.shown().filter(|_| has_legend) {
         line(ui, places.legend, "legend", |ui| {
-            show_legend(ui, chart);
-            // Right above the rounds that it is about.
             let drawn = timeline.drawn_in_words(status);
-            if let (Some(drawn), None) = (drawn, &timeline.race) {
-                truncated(ui, styled(drawn, medium(13.0), colour));
-            }
+            // Right above the rounds that it is about, and whole.
+            let drawn = |ui: &mut Ui| {
+                if let (Some(drawn), None) = (drawn, &timeline.race) {
+                    ui.label(styled(drawn, medium(13.0), colour));
+                }
+            };
+            both_ends().show(ui, |ui| show_legend(ui, chart), drawn);
         });
     }
     if strips.is_empty() {
@@ -248,7 +250,7 @@ fn map_in_words(chart: Option<&Chart>, status: &Status) -> String {
 /// The colour and name of each kind of bar that the round has.
 fn show_legend(ui: &mut Ui, chart: &Chart) {
     let palette = palette(ui);
-    ui.spacing_mut().item_spacing.x = 6.0;
+    ui.spacing_mut().item_spacing.x = 4.0;
     for (kind, name) in chart.kinds() {
         let (square, _) = ui.allocate_exact_size(vec2(12.0, 12.0), Sense::hover());
         let mut mesh = Mesh::default();
