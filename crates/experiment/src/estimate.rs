@@ -136,17 +136,6 @@ impl Finding {
             Finding::NoDifference { .. } | Finding::NotResolved { .. } => false,
         }
     }
-
-    /// The number of digits that times with this ratio are exact to: three if the interval is within 5 %
-    /// of its middle, else two.
-    pub fn digits(&self) -> usize {
-        let is_narrow = |[low, high]: [f64; 2]| (high / low).sqrt() <= 1.05;
-        if self.interval().is_some_and(is_narrow) {
-            3
-        } else {
-            2
-        }
-    }
 }
 
 /// The estimate from two subjects' times in every block, the one that is expected to be slower first, and
@@ -346,19 +335,6 @@ mod tests {
             let windows: Vec<_> = windows.iter().map(window).collect();
             let found = across_windows(&windows).map(|(_, finding)| finding);
             assert_eq!(format!("{found:.3?}"), said);
-        }
-    }
-
-    #[test]
-    fn times_have_three_digits_within_five_per_cent() {
-        for (interval, digits) in [
-            ([1.03, 1.5], 2),
-            ([1.2, 1.3], 3),
-            ([1.012, 1.018], 3),
-            ([0.98, 1.0], 3),
-            ([1.01, 1.09], 2),
-        ] {
-            assert_eq!(Finding::of(1.25, interval).digits(), digits);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Numbers as people read them: with the digits that a measurement supports, and a unit.
+//! Numbers as people read them: with three digits, and a unit.
 
 /// Thousands apart: `12,345,678`.
 pub fn grouped(value: u64) -> String {
@@ -32,21 +32,26 @@ pub fn bytes(value: u64) -> String {
 
 /// A time given in microseconds: `12.3 µs`, `1.20 ms`.
 pub fn time_us(us: f64) -> String {
-    time_us_to(us, 3)
-}
-
-/// The same, with the 2 or 3 digits that the measurement supports.
-pub fn time_us_to(us: f64, digits: usize) -> String {
     match us {
-        us if us < 999.5 => significant(us, digits) + " µs",
-        us if us < 999.5e3 => significant(us / 1e3, digits) + " ms",
-        us => significant(us / 1e6, digits) + " s",
+        us if us < 999.5 => digits(us) + " µs",
+        us if us < 999.5e3 => digits(us / 1e3) + " ms",
+        us => digits(us / 1e6) + " s",
     }
 }
 
 /// Three significant digits, but no more than two decimals: `1,230`, `13.1`, `0.09`.
 pub fn digits(value: f64) -> String {
-    significant(value, 3)
+    if value == 0.0 {
+        return "0".into();
+    }
+    let magnitude = |value: f64| value.abs().log10().floor() as i32;
+    let unit = 10f64.powi(magnitude(value) - 2);
+    let rounded = (value / unit).round() * unit;
+    // Rounding may carry: 9.996 is 10.0.
+    match 2 - magnitude(rounded) {
+        ..=0 => grouped(rounded as u64),
+        decimals => format!("{value:.0$}", decimals.min(2) as usize),
+    }
 }
 
 /// A value in the unit that records name: `7.81 ms`, `59.3 Tcell/s`, `13.1×`.
@@ -75,21 +80,5 @@ fn scaled(value: f64, base: f64, prefixes: &[&str]) -> String {
         value /= base;
         prefix += 1;
     }
-    format!("{} {}", significant(value, 3), prefixes[prefix])
-}
-
-/// A number with so many digits, and at most as many after the point as below 10.
-fn significant(value: f64, digits: usize) -> String {
-    if value == 0.0 {
-        return "0".into();
-    }
-    let most = digits as i32 - 1;
-    let magnitude = |value: f64| value.abs().log10().floor() as i32;
-    let unit = 10f64.powi(magnitude(value) - most);
-    let rounded = (value / unit).round() * unit;
-    // Rounding may carry: 9.996 is 10.0.
-    match most - magnitude(rounded) {
-        ..=0 => grouped(rounded as u64),
-        decimals => format!("{value:.0$}", decimals.min(most) as usize),
-    }
+    format!("{} {}", digits(value), prefixes[prefix])
 }

@@ -6,7 +6,7 @@ use crate::{
     unknown_in_words,
 };
 use engine::{Cut, DeviceInfo, Kernel, Transfer, kernels};
-use lang::numbers::time_us_to;
+use lang::numbers::time_us;
 use lang::{Message, tr};
 use life::{Rule, Size, grouped};
 use std::fmt;
@@ -245,13 +245,12 @@ impl Effect {
         let [Some(before), Some(after)] = self.round_us else {
             return format!("{}: {}", self.what, self.in_short());
         };
-        let digits = self.finding.map_or(3, |finding| finding.digits());
         tr!(
             "{what}: {factor} ({before} → {after} per round)",
             what = self.what,
             factor = self.in_short(),
-            before = time_us_to(before, digits),
-            after = time_us_to(after, digits)
+            before = time_us(before),
+            after = time_us(after)
         )
     }
 }

@@ -1,7 +1,7 @@
 //! What was found about two settings, as the class should see it: large, beside the timeline, until
 //! the next change; what is said while A and B are compared, and of recorded rounds.
 
-use crate::numbers::{grouped, time_us_to};
+use crate::numbers::{grouped, time_us};
 
 use crate::Action;
 use engine::Kernel;
@@ -68,10 +68,9 @@ pub fn headline(status: &Status) -> Option<Headline> {
             }
             (None, None) => return None,
         };
-    let digits = finding.map_or(2, |finding| finding.digits());
     let mut times = String::new();
     if let [Some(before), Some(after)] = round_us {
-        let [before, after] = [before, after].map(|us| time_us_to(us, digits));
+        let [before, after] = [before, after].map(time_us);
         times = tr!("{before} → {after} per round");
         times = match source {
             MeasuredHere(load) => {
@@ -128,13 +127,12 @@ impl ComparisonTexts {
     pub fn of(status: &Status) -> Option<ComparisonTexts> {
         let comparison = status.lab.comparison.as_ref()?;
         let settings = settings(comparison, status.setting.kernel);
-        let digits = comparison.finding.map_or(2, |finding| finding.digits());
         let side = |side: Side| SideTexts {
             side,
             settings: settings[side as usize].clone(),
             time: match comparison.round_us[side as usize] {
                 _ if comparison.is_of_equals() => tr!("not measured").into(),
-                Some(us) => tr!("{} per round", time_us_to(us, digits)),
+                Some(us) => tr!("{} per round", time_us(us)),
                 None => unknown_in_words(&comparison.source).into(),
             },
         };
