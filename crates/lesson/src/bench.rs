@@ -275,40 +275,14 @@ impl Bench {
         for span in ran.spans.iter_mut().chain(&mut ran.host) {
             span.stream = number(span.stream);
         }
-        in_order(TimedRound {
+        TimedRound {
             steps: steps.into(),
             spans: ran.spans,
             host: ran.host,
             ..TimedRound::default()
-        })
+        }
+        .in_order()
     }
-}
-
-/// A round with the device's clock put so that no op begins before its call or ends after a call that waits for its
-/// stream. The clocks of host and device agree to some 10 µs.
-pub(crate) fn in_order(mut round: TimedRound) -> TimedRound {
-    let calls = || round.host.iter();
-    let begun = round.spans.iter().filter_map(|span| {
-        let call = calls().find(|call| call.step == span.step)?;
-        Some(call.start.0 - span.start.0)
-    });
-    let kind = |call: &Span| Some(round.steps.get(call.step as usize)?.kind);
-    let waits = calls().filter(|call| kind(call) == Some(StepKind::Wait));
-    let awaited = waits.flat_map(|wait| {
-        let before = round
-            .spans
-            .iter()
-            .filter(move |it| it.stream == wait.stream && it.step < wait.step);
-        before.map(move |span| wait.end.0 - span.end.0)
-    });
-    let (least, most) = (begun.max(), awaited.min());
-    let skew = 0
-        .min(most.unwrap_or_default())
-        .max(least.unwrap_or_default());
-    for span in &mut round.spans {
-        (span.start.0, span.end.0) = (span.start.0 + skew, span.end.0 + skew);
-    }
-    round
 }
 
 /// Milliseconds since then.

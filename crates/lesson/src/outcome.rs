@@ -435,7 +435,7 @@ impl Part {
             }
             if !matches!(self.stretch(measured), Some(0.95..=1.05)) {
                 said.push(tr!(
-                    "with each op timed: {time} from the first call to the end of the last op",
+                    "the ops alone, each of them timed: {time} from the first call to the end of the last",
                     time = time_us(length.as_us())
                 ));
             }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::bench::{LessonError, Result, SweepSetup, in_order};
+use crate::bench::{LessonError, Result, SweepSetup};
 use crate::file::{LESSONS, Lesson};
 use crate::interleave::limits;
 use crate::measure::{OnProgress, Progress, run_on};
@@ -85,7 +85,6 @@ impl Recordings {
                 .map(|(of, part)| PartOutcome {
                     title: of.title,
                     note: Some(of.note.to_owned()).filter(|it| !it.is_empty()),
-                    trace: part.trace.map(in_order),
                     ..part
                 })
                 .collect(),

@@ -7,7 +7,7 @@ use session::instances::{Sim, open_engine, start_lattice, starts};
 use session::trace::TimedRound;
 use session::{PicturePlan, Setup, Share, Start, TransferChoice};
 
-use crate::bench::{Bench, Result, SweepSetup, in_order};
+use crate::bench::{Bench, Result, SweepSetup};
 use crate::data;
 use crate::file::{Rounds, Text};
 use crate::lattices::{DENSITY, SEED};
@@ -95,7 +95,7 @@ impl Experiment for RoundsRun {
     fn round(&mut self) -> Result<Option<TimedRound>> {
         // Alone: the calls of one in a row are made while others run.
         let mut drawn = None;
-        self.step(1, Some(&mut |round| drawn = Some(in_order(round))))?;
+        self.step(1, Some(&mut |round| drawn = Some(round)))?;
         Ok(drawn)
     }
 

@@ -384,7 +384,7 @@ impl Experiment for ScriptRun {
         if self.recipe.halo.is_some() {
             let part = self.round()?.and_then(|it| it.exchange_share());
             let percent = 100.0 * part.unwrap_or_default();
-            measured.figure(mark!("exchange"), percent, "%");
+            measured.figure(mark!("exchange, share of the time"), percent, "%");
         }
         self.start()?;
         self.measure(false)?;
