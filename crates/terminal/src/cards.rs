@@ -240,7 +240,10 @@ fn switches(switches: &[SwitchRow], columns: usize) -> Card {
     Card::new(tr!("Switches"), lines.collect())
 }
 
-/// Every rung's name and rate, the present one marked.
+/// The columns of a rate.
+const RATE: usize = 12;
+
+/// Every rung's name and rate, and below them its idea; the present one is marked.
 fn ladder(chart: &LadderChart, columns: usize) -> Card {
     let names = chart.rungs.iter().map(|rung| lang::columns(&rung.name));
     let widths = [names.max().unwrap_or(0), columns];
@@ -253,10 +256,16 @@ fn ladder(chart: &LadderChart, columns: usize) -> Card {
         } else {
             value
         };
-        let rate = |(rate, _)| format!("{}cell/s", si(rate));
+        // Beside the rate a bar of it, which is logarithmic, from 100 M to 100 T.
+        let room = columns.saturating_sub(widths[0] + RATE + 2) as f64;
+        let rate = |(rate, _): (f64, _)| {
+            let part = ((rate.log10() - 8.0) / 6.0).clamp(0.0, 1.0);
+            let bar = "█".repeat((part * room) as usize);
+            format!("{:>RATE$} {bar}", format!("{}cell/s", si(rate)))
+        };
         let rate = rung.mark.map_or("–".into(), rate);
-        let text = format!("{rate} · {}", rung.idea);
-        lines.extend(named(&rung.name, &text, widths, [style, value]));
+        lines.extend(named(&rung.name, &rate, widths, [style, value]));
+        lines.extend(say(&rung.idea, label, columns));
     }
     lines.push(Line::default());
     lines.extend(say(&chart.caption, label, columns));

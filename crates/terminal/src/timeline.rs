@@ -66,7 +66,8 @@ impl<'a> Contents<'a> {
         let finding = headline(status);
         let mut legend = wrap(&legend(timeline.drawn_in_words(status), &rounds), columns);
         let mut said = head(timeline, status, finding.as_ref());
-        let mut head = wrap(&said.join(APART), columns);
+        let wrapped = |said: &[String]| said.iter().flat_map(|line| wrap(line, columns)).collect();
+        let mut head: Vec<String> = wrapped(&said);
         // The newest of which there is room for one row of all streams, with the axis.
         let room = most.saturating_sub(head.len() + legend.len() + 1) / MIN_ROWS;
         let all = rounds.len();
@@ -74,7 +75,7 @@ impl<'a> Contents<'a> {
         if rounds.is_empty() {
             if all > 0 {
                 said.push(tr!("The terminal is too small for the timeline").into());
-                head = wrap(&said.join(APART), columns);
+                head = wrapped(&said);
             }
             head.truncate(most);
             legend.clear();
@@ -155,31 +156,38 @@ fn rows(round: &Chart) -> usize {
     1 + round.lanes.len().max(1)
 }
 
-/// What is said over the bars.
+/// What is said over the bars: what was found, why, and where it comes from.
 fn head(timeline: &Timeline, status: &Status, finding: Option<&Headline>) -> Vec<String> {
-    let mut parts = Vec::new();
+    let mut lines = Vec::new();
     if let Some(found) = finding {
-        parts.push(match found.subject.as_str() {
+        let what = match found.subject.as_str() {
             "" => found.factor.clone(),
             subject => tr!("{label}: {value}", label = subject, value = found.factor),
-        });
-        parts.push(found.times.clone());
+        };
+        lines.push([what, found.times.clone()]);
     }
     let judged = timeline.diagnosis.as_ref();
     if let Some(overlap) = overlap_in_words(judged, status) {
-        parts.push(overlap);
-        parts.extend(judged.and_then(|it| it.first_cause(status.setting.kernel)));
-        // The finding has the times of the rounds compared.
-        parts.extend(round_time(status).filter(|_| finding.is_none()));
+        let cause = judged.and_then(|it| it.first_cause(status.setting.kernel));
+        // The finding has the times of the rounds compared, and where they were recorded.
+        let time = round_time(status).filter(|_| finding.is_none());
+        let why = Vec::from_iter(cause.into_iter().chain(time)).join(APART);
+        lines.push([overlap, why]);
     }
-    match (RecordedTexts::of(status), &timeline.chart) {
-        (Some(recorded), Some(_)) => parts.extend([recorded.origin, recorded.pace]),
-        (Some(recorded), None) => parts.push(recorded.missing),
-        (None, Some(_)) => {}
-        (None, None) => parts.push(tr!("No round has been timed yet").into()),
-    }
-    parts.retain(|part| !part.is_empty());
-    parts
+    lines.push(match (RecordedTexts::of(status), &timeline.chart) {
+        (Some(recorded), Some(_)) if finding.is_some() => [recorded.pace, String::new()],
+        (Some(recorded), Some(_)) => [recorded.origin, recorded.pace],
+        (Some(recorded), None) => [recorded.missing, String::new()],
+        (None, Some(_)) => Default::default(),
+        (None, None) => [tr!("No round has been timed yet").into(), String::new()],
+    });
+    let line = |parts: [String; 2]| {
+        let parts = parts.into_iter().filter(|part| !part.is_empty());
+        Vec::from_iter(parts).join(APART)
+    };
+    let mut lines: Vec<String> = lines.into_iter().map(line).collect();
+    lines.retain(|line| !line.is_empty());
+    lines
 }
 
 /// The kinds of work that the rounds have, and what the bars are.

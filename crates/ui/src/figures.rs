@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::actions::Setting;
-use crate::finding::headline;
+use crate::finding::{Headline, headline};
 use crate::numbers::{bytes, grouped, si, time_us};
 use crate::{Action, ColourBy, Drawing, ViewOptions};
 use engine::Transfer;
@@ -136,6 +136,8 @@ impl Figure {
 
 /// The figures of a session that is drawn like this.
 pub fn figures(status: &Status, options: &ViewOptions, drawing: &Drawing) -> Figures {
+    // A step of a lecture without the timeline changes things that nobody was asked about.
+    let is_asked = options.timeline || drawing.lecture.is_none();
     Figures {
         state: match (&status.failed, status.clock.recomputing) {
             (Some(_), _) => RunState::Ended,
@@ -162,18 +164,17 @@ pub fn figures(status: &Status, options: &ViewOptions, drawing: &Drawing) -> Fig
             switches(status),
             machine(status, drawing),
         ],
-        essentials: essentials(status),
+        essentials: essentials(status, headline(status).filter(|_| is_asked)),
         messages: messages(status, drawing),
     }
 }
 
 /// The median time of a round, from its first call to its last event, what it is measured of, and what the
 /// last change did.
-fn essentials(status: &Status) -> [Figure; 5] {
+fn essentials(status: &Status, found: Option<Headline>) -> [Figure; 5] {
     let grid = format!("{} × {}", count(status), sides(status));
     let is_computing = status.failed.is_none() && status.clock.recomputing.is_none();
     let round_us = status.rates.round_us.filter(|_| is_computing);
-    let found = headline(status);
     let found = found.as_ref().map(|it| (&*it.subject, &*it.factor));
     let (what, effect) = found.unwrap_or(("", UNKNOWN));
     let what = match status.lab.comparison {

@@ -435,7 +435,10 @@ pub fn row_name(lanes: &[Lane]) -> String {
     match lanes {
         [] => String::new(),
         [lane] => lane.name.clone(),
-        [first, others @ ..] => format!("{} +{}", first.name, others.len()),
+        [first, .., last] => {
+            let last = last.name.rsplit(' ').next();
+            format!("{}–{}", first.name, last.unwrap_or_default())
+        }
     }
 }
 

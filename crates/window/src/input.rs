@@ -26,6 +26,8 @@ pub(super) struct Input {
     system: Option<arboard::Clipboard>,
     /// Whether Ctrl is down.
     ctrl: bool,
+    /// The mouse's last move.
+    moved: Option<WindowEvent>,
     /// Whether a screen reader is there.
     is_read: bool,
 }
@@ -48,6 +50,7 @@ impl Input {
         let mut input = Input {
             system: system_clipboard(display),
             ctrl: false,
+            moved: None,
             is_read,
             state,
         };
@@ -105,6 +108,13 @@ impl Input {
                 }
             }
             Ime(_) if !keys => return Offered::default(),
+            CursorMoved { .. } => self.moved = Some(event.clone()),
+            // Points may be larger or smaller since then: it would be clicked elsewhere.
+            MouseInput { .. } => {
+                if let Some(moved) = &self.moved {
+                    _ = self.state.on_window_event(window, moved);
+                }
+            }
             // It is the frame itself: one that wanted another would have no end.
             RedrawRequested => return Offered::default(),
             _ => {}

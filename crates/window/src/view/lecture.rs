@@ -14,11 +14,7 @@ const BUTTONS: [f32; 2] = [252.0, 30.0];
 
 /// The height of a strip of a step.
 pub(crate) fn height(step: &LectureScreen) -> f32 {
-    if step.choices.is_empty() {
-        102.0
-    } else {
-        150.0
-    }
+    if step.choices.is_empty() { 80.0 } else { 150.0 }
 }
 
 /// Shows the strip.
@@ -35,7 +31,7 @@ pub(crate) fn show(ui: &mut Ui, step: &LectureScreen, rect: Rect) {
         let show = |ui: &mut Ui, size: f32| {
             // Beside the buttons; the rest has the whole width below them.
             ui.scope(|ui| {
-                ui.set_max_width(corner.left() - inside.left());
+                ui.set_max_width(corner.left() - inside.left() - 10.0);
                 ui.set_min_height(corner.height());
                 let text = lang::keep_units(&step.text);
                 ui.label(styled(text, regular(19.0 * size), palette.value));

@@ -147,7 +147,9 @@ fn show_foot(ui: &mut Ui, page: &LessonPage) {
         1 => tr!("Press a digit to predict, → to measure"),
         _ => tr!("→ next · ← back · M measures again"),
     };
-    let said = [keys, &page.about].join("   ");
+    // On the first page it stands below the title.
+    let about = if page.number == 1 { "" } else { &page.about };
+    let said = [keys, about].join("   ");
     let is_measured = page.number > 1 && page.progress.is_none() && !page.question.is_empty();
     let left = |ui: &mut Ui| {
         #[rustfmt::skip]

@@ -172,6 +172,8 @@ pub(crate) fn apply_style(context: &egui::Context, palette: &Palette) {
         (TextStyle::Monospace, egui::FontId::monospace(15.0)),
     ]
     .into();
+    // A drag that misses an edge selects nothing.
+    style.interaction.selectable_labels = false;
     let spacing = &mut style.spacing;
     spacing.item_spacing = vec2(8.0, 5.0);
     spacing.window_margin = Margin::same(14);

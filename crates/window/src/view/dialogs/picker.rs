@@ -356,7 +356,7 @@ impl Picker {
             let pages = presses(Key::PageDown) - presses(Key::PageUp);
             let down = presses(Key::ArrowDown) - presses(Key::ArrowUp) + pages * PAGE;
             let entered = presses(Key::Enter) > 0;
-            let hint = tr!("Search: click here and type");
+            let hint = tr!("Type to search");
             let field = TextEdit::singleline(&mut self.typed).hint_text(hint);
             let field = field.desired_width(f32::INFINITY).margin(vec2(9.0, 5.0));
             let field = ui.add(field).accessible_name(hint);
