@@ -95,7 +95,7 @@ impl Experiment for RoundsRun {
     fn round(&mut self) -> Result<Option<TimedRound>> {
         // Alone: the calls of one in a row are made while others run.
         let mut drawn = None;
-        self.step(1, Some(&mut |round| drawn = Some(round)))?;
+        self.step(1, Some(&mut |round| drawn = Some(round.in_order())))?;
         Ok(drawn)
     }
 

@@ -209,15 +209,14 @@ impl Sim {
                             let took = now - self.ended.unwrap_or(done.issued).max(done.issued);
                             self.ended = Some(now);
                             self.learn(&round, took);
-                            let timed = TimedRound {
+                            let timed = (!spans.is_empty()).then(|| TimedRound {
                                 steps: done.steps,
                                 spans,
                                 host,
                                 block_timestamps,
                                 replayed,
                                 switches: round.setting().switches,
-                            };
-                            let timed = (!timed.spans.is_empty()).then(|| timed.in_order());
+                            });
                             tell(Event::Round { round, timed, took });
                         }
                         Kind::Snapshot(index) => tell(Event::Snapshot { index }),
