@@ -158,7 +158,7 @@ fn check_settings(device: DeviceChoice) -> Result<Outcome> {
                 let same = slots[instance].is_some_and(|slot| {
                     let mut same = false;
                     let id = LatticeId(instance as u32);
-                    instances.slots().read(id, slot, &mut |words| {
+                    instances.slots.read(id, slot, &mut |words| {
                         same = agrees(lattice, words, switches.transfer);
                     });
                     same

@@ -120,7 +120,7 @@ impl SessionWorker {
     ) -> Result<SessionWorker> {
         let recording = (setup.device == DeviceChoice::Recorded).then(Recording::shipped);
         let (sim, setup) = engines.start(setup, recording.is_some())?;
-        let pictures = Pictures::new(sim.slots().clone(), setup.instances, setup.size);
+        let pictures = Pictures::new(sim.slots.clone(), setup.instances, setup.size);
         let now = clock();
         let log = Log::new(SessionParameters::of(&setup));
         let mut pacing = Pacing::new(setup.pace, setup.generations_per_round, now);
