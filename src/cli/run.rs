@@ -17,7 +17,7 @@ use serde_json::json;
 
 use super::options::RunArguments;
 use super::text::{Interrupted, print, print_json, refuse, say, write_over};
-use engine::{Engine, EngineError, Transfer};
+use engine::{Engine, EngineError};
 use lang::tr;
 use life::{Head, Notes, SaveError, grouped, rle, write_atomically};
 use session::fastest::{FastestPlan, RUN_ROUND, RoundLength};
@@ -343,13 +343,7 @@ impl<'a> Run<'a> {
             let mut setup = self.asked.clone();
             let mut sim = Sim::new(engine, &setup, 0)?;
             let (rounds, plan, picture) = if self.arguments.trace.is_some() {
-                let picture = PicturePlan {
-                    transfer: match setup.setting.switches.transfer {
-                        TransferChoice::Cells => Transfer::Cells,
-                        _ => Transfer::Bits,
-                    },
-                    ..PicturePlan::BITS
-                };
+                let picture = PicturePlan::whole(&setup.setting);
                 sim.start(&mut setup, Some(picture))?;
                 let setting = setup.setting.clone();
                 let rounds = sim.round_lengths(&setting);

@@ -12,15 +12,28 @@ use crate::{BufferLocation, HostMemory, Layout};
 pub type Result<T, E = EngineError> = std::result::Result<T, E>;
 
 /// An engine error.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EngineError {
     /// CUDA is unavailable.
+    #[error("{0}")]
     NoCuda(Message),
     /// The GPU exists but cannot be used.
+    #[error("{0}")]
     UnusableGpu(Message),
     /// There is no such device, or the kernel cannot run there or in such blocks.
+    #[error("{0}")]
     Unavailable(Message),
     /// Memory ran out.
+    #[error("{}", tr!(
+        "out of {place} memory: {needed_mib} MiB for {what}; {}",
+        remedy(*.fits),
+        place = match .place {
+            BufferLocation::Device | BufferLocation::Pool => tr!("device"),
+            BufferLocation::Managed => tr!("unified"),
+            BufferLocation::Host(HostMemory::Pinned) => tr!("page-locked host"),
+            BufferLocation::Host(HostMemory::Pageable) => tr!("host"),
+        }
+    ))]
     OutOfMemory {
         /// The memory that ran out.
         place: BufferLocation,
@@ -32,27 +45,53 @@ pub enum EngineError {
         fits: Option<Size>,
     },
     /// The host has too little memory for the lattices.
-    Memory(life::MemoryError),
+    #[error(transparent)]
+    Memory(#[from] life::MemoryError),
     /// The system cannot start another thread.
+    #[error("{}", tr!(
+        "cannot start a thread; raise the process limit (ulimit -u) or close other programs"
+    ))]
     NoThread,
     /// The kernel does not support the lattice's size.
+    #[error("{0}")]
     UnsupportedSize(Message),
     /// The driver does not load the code of a kernel of a user's own.
+    #[error("{0}")]
     OwnCodeRefused(Message),
     /// The device or its driver lacks a [`Feature`].
+    #[error("{0}")]
     Unsupported(Message),
     /// The engine is lost, with its lattices.
+    #[error("{}", match .0 {
+        Loss::OwnKernel(it) => tr!("your kernel failed: {it}"),
+        _ => tr!("the engine is lost ({it}); every lattice must be restored", it = self.reason()),
+    })]
     ContextLost(Loss),
     /// Work that changes cells failed partway: an unknown part of the lattices was stepped. The
     /// context is intact.
+    #[error("{}", tr!(
+        "work on the lattices failed midway ({it}); every lattice must be restored",
+        it = .0
+    ))]
     PartiallyApplied(Message),
     /// A driver call failed for lack of device memory.
+    #[error("{}", tr!(
+        "out of device memory in {call}; use fewer --instances, a smaller --size or --kernel bits",
+        call = .0
+    ))]
     DriverOutOfMemory(&'static str),
     /// A driver call failed.
+    #[error("{}", tr!(
+        "{call} failed: {reason}; check nvidia-smi, or use --device cpu",
+        call = .0.call,
+        reason = .0.reason()
+    ))]
     Driver(DriverFault),
     /// A download into a slot that is being read or has a pending download.
+    #[error("{}", tr!("internal: {it}", it = "a host slot is in use"))]
     SlotBusy,
     /// A program that contradicts the engine's state, which is a bug in the caller: what is wrong.
+    #[error("{}", tr!("internal: {it}", it = .0))]
     InvalidProgram(Message),
 }
 
@@ -68,21 +107,14 @@ pub enum Loss {
 }
 
 /// Why a kernel of a user's own came to no result on the CPU.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum OwnStepError {
     /// It took too long.
+    #[error("{}", tr!("it took too long"))]
     TooLong,
     /// It crashed: it reached beyond its memory, or divided by 0.
+    #[error("{}", tr!("it crashed"))]
     Crashed,
-}
-
-impl fmt::Display for OwnStepError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            OwnStepError::TooLong => tr!("it took too long"),
-            OwnStepError::Crashed => tr!("it crashed"),
-        })
-    }
 }
 
 impl EngineError {
@@ -189,69 +221,9 @@ pub(crate) fn known<T>(found: Option<T>, id: impl fmt::Debug) -> Result<T> {
     found.ok_or_else(|| invalid!("there is no {id:?}"))
 }
 
-impl fmt::Display for EngineError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let internal = |it: &dyn fmt::Display| tr!("internal: {it}");
-        let sentence = match self {
-            EngineError::NoCuda(message)
-            | EngineError::UnusableGpu(message)
-            | EngineError::Unavailable(message)
-            | EngineError::UnsupportedSize(message)
-            | EngineError::OwnCodeRefused(message)
-            | EngineError::Unsupported(message) => return message.fmt(f),
-            EngineError::OutOfMemory {
-                place,
-                what,
-                needed_mib,
-                fits,
-            } => tr!(
-                "out of {place} memory: {needed_mib} MiB for {what}; {}",
-                remedy(*fits),
-                place = match place {
-                    BufferLocation::Device | BufferLocation::Pool => tr!("device"),
-                    BufferLocation::Managed => tr!("unified"),
-                    BufferLocation::Host(HostMemory::Pinned) => tr!("page-locked host"),
-                    BufferLocation::Host(HostMemory::Pageable) => tr!("host"),
-                }
-            ),
-            EngineError::Memory(error) => return error.fmt(f),
-            EngineError::NoThread => tr!(
-                "cannot start a thread; raise the process limit (ulimit -u) or close other programs"
-            )
-            .into(),
-            EngineError::ContextLost(Loss::OwnKernel(it)) => tr!("your kernel failed: {it}"),
-            EngineError::ContextLost(_) => {
-                let it = self.reason();
-                tr!("the engine is lost ({it}); every lattice must be restored")
-            }
-            EngineError::PartiallyApplied(it) => {
-                tr!("work on the lattices failed midway ({it}); every lattice must be restored")
-            }
-            EngineError::DriverOutOfMemory(call) => tr!(
-                "out of device memory in {call}; use fewer --instances, a smaller --size or --kernel bits"
-            ),
-            EngineError::Driver(fault) => tr!(
-                "{call} failed: {reason}; check nvidia-smi, or use --device cpu",
-                call = fault.call,
-                reason = fault.reason()
-            ),
-            EngineError::SlotBusy => internal(&"a host slot is in use"),
-            EngineError::InvalidProgram(what) => internal(what),
-        };
-        f.write_str(&sentence)
-    }
-}
-
-impl std::error::Error for EngineError {}
-
-impl From<life::MemoryError> for EngineError {
-    fn from(error: life::MemoryError) -> EngineError {
-        EngineError::Memory(error)
-    }
-}
-
 /// A driver call that failed.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{call}: {}", self.reason())]
 pub struct DriverFault {
     /// The driver's function.
     pub call: &'static str,
@@ -268,12 +240,6 @@ impl DriverFault {
             Some(text) => format!("{text} (CUDA error {})", self.code),
             None => format!("CUDA error {}", self.code),
         }
-    }
-}
-
-impl fmt::Display for DriverFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.call, self.reason())
     }
 }
 

@@ -7,8 +7,8 @@ use crate::{BufferLocation, EngineError, HostMemory, MemoryUse, Result};
 
 /// Errors if `bytes` bytes for `what` are more than this machine has available.
 pub(crate) fn ensure(bytes: u64, what: MemoryUse) -> Result<()> {
-    match life::memory::available() {
-        Some(free) if bytes > free - free / 16 => Err(out_of_memory(bytes, what)),
+    match life::memory::usable() {
+        Some(free) if bytes > free => Err(out_of_memory(bytes, what)),
         _ => Ok(()),
     }
 }

@@ -114,16 +114,10 @@ pub fn largest(size: Size, fits: impl Fn(Size) -> bool) -> Option<Size> {
 }
 
 /// Usable bytes, if known: the available memory less a sixteenth for the system.
-fn usable() -> Option<u64> {
-    available().map(|free| free - free / 16)
-}
-
-/// Available bytes, if known.
-pub fn available() -> Option<u64> {
-    [meminfo("MemAvailable:"), container(), address_space()]
-        .into_iter()
-        .flatten()
-        .min()
+pub fn usable() -> Option<u64> {
+    let limits = [meminfo("MemAvailable:"), container(), address_space()];
+    let free = limits.into_iter().flatten().min()?;
+    Some(free - free / 16)
 }
 
 fn meminfo(key: &str) -> Option<u64> {
@@ -189,7 +183,7 @@ mod tests {
             assert_eq!(found, fits.map(|side| size(side, side)), "{of:?} in {most}");
         }
         // More than any machine has.
-        if available().is_some() {
+        if usable().is_some() {
             let error = ensure(size(512, 512), |size| bits(size) << 40, || "all".into());
             let said = error.unwrap_err().to_string();
             let wanted = "out of host memory: all would take 34359738368 MiB, and ";

@@ -156,16 +156,6 @@ impl Rule {
         }
     }
 
-    /// Neighbour counts that give birth; bit n for n neighbours.
-    pub const fn birth(self) -> u16 {
-        self.birth
-    }
-
-    /// Neighbour counts with which a live cell survives; bit n for n neighbours.
-    pub const fn survival(self) -> u16 {
-        self.survival
-    }
-
     /// The rule as 18 bits for kernels: bit `9 * alive + neighbours` is the cell's next state.
     pub const fn table(self) -> u32 {
         self.birth as u32 | (self.survival as u32) << 9

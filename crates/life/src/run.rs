@@ -34,22 +34,12 @@ impl Run {
 impl Lattice {
     /// Its live cells, row by row.
     pub fn runs(&self) -> impl Iterator<Item = Run> {
-        let size = self.size();
-        (0..size.height()).flat_map(move |y| {
-            let mut x = 0;
-            std::iter::from_fn(move || {
-                while x < size.width() && !self.get(x, y) {
-                    x += 1;
-                }
-                let first = x;
-                while x < size.width() && self.get(x, y) {
-                    x += 1;
-                }
-                (x > first).then_some(Run {
-                    x: first,
-                    y,
-                    length: x - first,
-                })
+        let rows = self.words().chunks_exact(self.size().words_per_row());
+        (0..).zip(rows).flat_map(|(y, row)| {
+            LiveRuns::new(row).map(move |(x, end)| Run {
+                x,
+                y,
+                length: end - x,
             })
         })
     }

@@ -94,7 +94,8 @@ pub fn run(
 #[derive(Debug)]
 pub struct Process {
     child: Child,
-    limits: Limits,
+    /// What it may take.
+    pub limits: Limits,
     /// Whether nothing of it is left, so that others may have its number.
     has_ended: bool,
 }
@@ -120,11 +121,6 @@ impl Process {
             limits,
             has_ended: false,
         })
-    }
-
-    /// Its limits.
-    pub fn limits(&self) -> Limits {
-        self.limits
     }
 
     /// Its number.

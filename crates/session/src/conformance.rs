@@ -13,7 +13,7 @@ use crate::{
 };
 use engine::conformance::{Cases, Fixture, Outcome, Report, timed};
 use engine::kernels::{self, Kernel};
-use engine::{Engine, EngineError, HostMemory, LatticeId, Nanos, Result, Slot, Transfer};
+use engine::{Engine, EngineError, HostMemory, LatticeId, Nanos, Result, Slot};
 use life::{Lattice, Size, reference};
 
 /// Instances of a check.
@@ -94,16 +94,6 @@ fn open_instances(setup: &Setup) -> Result<(Sim, Vec<Lattice>)> {
     Ok((instances, lattices))
 }
 
-fn picture(switches: Switches) -> PicturePlan {
-    PicturePlan {
-        transfer: match switches.transfer {
-            TransferChoice::Cells => Transfer::Cells,
-            _ => Transfer::Bits,
-        },
-        ..PicturePlan::BITS
-    }
-}
-
 /// Makes rounds of all lattices with these switches. Returns the timed ones, and the last pictures'
 /// slots by instance.
 fn rounds(
@@ -151,14 +141,14 @@ fn check_settings(device: DeviceChoice) -> Result<Outcome> {
         let (mut instances, mut lattices) = open_instances(&setup)?;
         for switches in settings(kernel) {
             let setting = setup.setting.with_switches(switches);
-            let share = instances.all(&setting, Some(picture(switches)));
+            let share = instances.all(&setting, Some(PicturePlan::whole(&setting)));
             let (_, slots) = rounds(&mut instances, &share, 1, false)?;
             for (instance, lattice) in lattices.iter_mut().enumerate() {
                 *lattice = reference::run(lattice, setup.rule, ROUNDS as u64);
                 let same = slots[instance].is_some_and(|slot| {
                     let mut same = false;
                     let id = LatticeId(instance as u32);
-                    instances.slots().read(id, slot, &mut |words| {
+                    instances.slots.read(id, slot, &mut |words| {
                         same = agrees(lattice, words, switches.transfer);
                     });
                     same

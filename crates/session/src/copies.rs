@@ -444,8 +444,8 @@ impl CopySlots {
         under_way.read = Some(read);
         let position = under_way.position;
         // If the slots are gone meanwhile, nothing is read: those who wait get another copy.
-        let slots = Arc::downgrade(sim.slots());
-        let grid = (sim.instances(), sim.size());
+        let slots = Arc::downgrade(&sim.slots);
+        let grid = (sim.instances(), sim.size);
         let slot = sim.snapshot_slot(slot as u8);
         in_background(move || {
             let Some(slots) = slots.upgrade() else {
@@ -487,10 +487,10 @@ impl CopySlots {
         let at = self.slots.iter().position(has_arrived)?;
         let position = self.slots[at].take()?.position;
         let slot = sim.snapshot_slot(at as u8);
-        let grid = (sim.instances(), sim.size());
+        let grid = (sim.instances(), sim.size);
         Some((
             position,
-            Snapshot::read(position, (&**sim.slots(), slot), grid),
+            Snapshot::read(position, (&*sim.slots, slot), grid),
         ))
     }
 }

@@ -323,13 +323,15 @@ struct LatticeFacts {
 /// Lattices on an engine; see the module's documentation.
 pub struct Sim {
     engine: Box<dyn Engine>,
-    size: Size,
+    /// The size of every lattice.
+    pub size: Size,
     pub(crate) rule: Rule,
     lattices: Vec<LatticeFacts>,
     /// The layout that memory is allocated for besides [`Layout::Bits`].
     reserved: Layout,
     made: Made,
-    slots: Arc<dyn Slots>,
+    /// The host slots.
+    pub(crate) slots: Arc<dyn Slots>,
     spec: SlotsSpec,
     /// The latest used last.
     graphs: Vec<Graph>,
@@ -413,19 +415,9 @@ impl Sim {
         self.lattices.len()
     }
 
-    /// The size of every lattice.
-    pub fn size(&self) -> Size {
-        self.size
-    }
-
     /// The generation of a lattice, as of the last program issued.
     pub fn generation(&self, lattice: usize) -> u64 {
         self.lattices[lattice].generation
-    }
-
-    /// The host slots.
-    pub fn slots(&self) -> &Arc<dyn Slots> {
-        &self.slots
     }
 
     /// Whether nothing is in flight and no calibration is under way.

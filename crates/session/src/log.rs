@@ -107,12 +107,13 @@ pub enum Source {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Log {
     /// The position before the first kept record.
-    begin: Position,
+    pub begin: Position,
     /// Whether that is the first position of a start, whose lattices can be generated.
-    is_start: bool,
+    pub(crate) is_start: bool,
     /// The parameters before the first kept record.
-    base: SessionParameters,
-    records: VecDeque<Record>,
+    pub(crate) base: SessionParameters,
+    /// The kept records, oldest first.
+    pub(crate) records: VecDeque<Record>,
     #[serde(skip)]
     undone: Vec<Undone>,
     #[serde(skip)]
@@ -148,26 +149,6 @@ impl Log {
             next_entry: 0,
             stroke: None,
         }
-    }
-
-    /// The position before the first kept record.
-    pub fn base(&self) -> Position {
-        self.begin
-    }
-
-    /// The parameters before the first kept record.
-    pub fn base_parameters(&self) -> &SessionParameters {
-        &self.base
-    }
-
-    /// Whether the base's lattices are those of its start.
-    pub fn base_is_start(&self) -> bool {
-        self.is_start
-    }
-
-    /// The kept records, oldest first.
-    pub fn records(&self) -> impl ExactSizeIterator<Item = &Record> + DoubleEndedIterator {
-        self.records.iter()
     }
 
     /// The number of records so far, discarded ones included.
@@ -438,7 +419,7 @@ impl Log {
         snapshots: impl Iterator<Item = Position>,
     ) -> Option<Position> {
         if self.is_start {
-            return Some(self.base());
+            return Some(self.begin);
         }
         here.into_iter()
             .chain(snapshots)
@@ -451,7 +432,7 @@ impl Log {
     /// stays on the log: leaving that leads there.
     pub(crate) fn discard_before(&mut self, position: Position) {
         let is_needed = self.comparison().is_some_and(|at| at < position);
-        if position <= self.base() || is_needed || !self.contains(position) {
+        if position <= self.begin || is_needed || !self.contains(position) {
             return;
         }
         self.is_start = self.start_source(position) == Some(position);
@@ -513,7 +494,7 @@ impl Log {
         let fits = |log: &Log, base: Position| {
             log.end() - base.records <= Log::MAX_RECORDS && log.bytes_from(base.records) <= bytes
         };
-        if fits(self, self.base()) {
+        if fits(self, self.begin) {
             return;
         }
         let last = self.comparison().unwrap_or(here);
@@ -530,7 +511,7 @@ impl Log {
 
     /// The first position of each start on the log: its lattices can be generated.
     pub fn starts(&self) -> impl Iterator<Item = Position> {
-        let base = self.is_start.then(|| self.base());
+        let base = self.is_start.then_some(self.begin);
         let records = self.records.iter().zip(self.begin.records + 1..);
         let later = records.filter_map(|(record, records)| match &record.content {
             Content::Start(start) => Some(Position::new(records, start.generation())),

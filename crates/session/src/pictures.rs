@@ -2,7 +2,8 @@
 
 use crate::population::Series;
 use crate::trace::Trace;
-use engine::{LatticeId, ReduceRegion, Slot, Slots, Transfer};
+use crate::{Setting, TransferChoice};
+use engine::{LatticeId, Layout, ReduceRegion, Slot, Slots, Transfer};
 use life::Size;
 use parking_lot::Mutex;
 use std::ops::Range;
@@ -199,7 +200,7 @@ impl PicturePlan {
     pub const MAX_BYTES: u64 = 64 << 20;
 
     /// Maximum bytes of all lattices' bits with
-    /// [`TransferChoice::Auto`](crate::TransferChoice::Auto); more are reduced to views. Handing 32
+    /// [`TransferChoice::Auto`]; more are reduced to views. Handing 32
     /// MiB to the drawing GPU would take the host 5 ms per frame, more than everything else.
     pub const MAX_AUTO_BITS_BYTES: u64 = 8 << 20;
 
@@ -209,4 +210,17 @@ impl PicturePlan {
         region: ReduceRegion::of_cells(4, 1),
         only: None,
     };
+
+    /// Every instance whole: as cells if the setting wants those and its kernel has them, else as bits.
+    pub fn whole(setting: &Setting) -> PicturePlan {
+        let wants_cells = setting.switches.transfer == TransferChoice::Cells;
+        PicturePlan {
+            transfer: if wants_cells && setting.kernel.layout == Layout::I32 {
+                Transfer::Cells
+            } else {
+                Transfer::Bits
+            },
+            ..PicturePlan::BITS
+        }
+    }
 }

@@ -390,7 +390,7 @@ impl SavedTimeline {
             }
         }
         let lacks = |at: Position| self.copies.iter().all(|copy| copy.position != at);
-        if !log.base_is_start() && lacks(log.base()) {
+        if !log.is_start && lacks(log.begin) {
             return Err(message!("it lacks the lattices that its log begins with"));
         }
         if log.comparison().is_some_and(|at| at < here && lacks(at)) {

@@ -226,7 +226,8 @@ impl Start {
 }
 
 /// Which engine, and which of its devices.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, strum::Display)]
+#[strum(serialize_all = "lowercase")]
 pub enum DeviceChoice {
     /// The first CUDA device, else the CPU.
     Auto,
@@ -235,6 +236,7 @@ pub enum DeviceChoice {
     /// Every CUDA device, the instances spread over them.
     Cuda,
     /// This CUDA device.
+    #[strum(to_string = "cuda:{0}")]
     CudaOrdinal(u32),
     /// The CPU, and what was recorded on a GPU in place of measurements.
     Recorded,
@@ -254,18 +256,6 @@ impl std::str::FromStr for DeviceChoice {
                 .and_then(|ordinal| ordinal.parse().ok())
                 .map(DeviceChoice::CudaOrdinal)
                 .ok_or_else(|| tr!("take auto, cpu, cuda, cuda:I or recorded").into()),
-        }
-    }
-}
-
-impl fmt::Display for DeviceChoice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            DeviceChoice::Auto => write!(f, "auto"),
-            DeviceChoice::Cpu => write!(f, "cpu"),
-            DeviceChoice::Cuda => write!(f, "cuda"),
-            DeviceChoice::CudaOrdinal(i) => write!(f, "cuda:{i}"),
-            DeviceChoice::Recorded => write!(f, "recorded"),
         }
     }
 }

@@ -135,7 +135,7 @@ impl State {
                 Some(0) => Mode::Paused,
                 _ => Mode::Running,
             },
-            position: log.base(),
+            position: log.begin,
             log,
             copies: Copies::new(budget),
             cells_known: true,
@@ -204,13 +204,13 @@ impl State {
         let (log, limit) = (&self.log, self.saved_position());
         let copies = self.copies.iter().rev();
         let newest = copies.into_iter().find(|copy| copy.position <= limit);
-        if newest.is_some() || !log.base_is_start() {
+        if newest.is_some() || !log.is_start {
             return newest.cloned();
         }
-        let parameters = log.base_parameters();
+        let parameters = &log.base;
         let all = (0..parameters.instances).map(|i| parameters.start_lattice(i));
         let all = all.collect::<Result<Vec<_>, _>>().ok()?;
-        Snapshot::new(log.base(), &all).ok()
+        Snapshot::new(log.begin, &all).ok()
     }
 
     /// What is saved: with the newest copy that leads there, the one before A and B were
@@ -229,7 +229,7 @@ impl State {
         let leads = |at: &Position| *at <= position && log.contains(*at);
         let leading: Vec<Position> = self.copies.positions().filter(leads).collect();
         let mut needed = vec![log.comparison(), leading.last().copied()];
-        if !log.base_is_start() {
+        if !log.is_start {
             let oldest = *leading.first()?;
             log.discard_before(oldest);
             needed.push(Some(oldest));

@@ -35,7 +35,7 @@ thread_local! {
 
 /// Reads a file whose lattices together may take no more memory than is free now. Returns whether it lacked.
 pub(crate) fn within_memory<T>(read: impl FnOnce() -> T) -> (T, bool) {
-    LEFT.set(Ok(memory::available().map(|free| free - free / 16)));
+    LEFT.set(Ok(memory::usable()));
     let read = read();
     (read, LEFT.replace(Ok(None)).is_err())
 }

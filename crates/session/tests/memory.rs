@@ -47,7 +47,7 @@ fn many_starts(budget: u64) -> usize {
         drawn: Default::default(),
     };
     let mut log = Log::new(parameters);
-    let mut here = log.base();
+    let mut here = log.begin;
     let mut copies = Copies::new(budget);
     for seed in 1..=400 {
         here = log.push(here, Author::Person, Content::Start(start(seed)), false);
@@ -57,7 +57,7 @@ fn many_starts(budget: u64) -> usize {
         copies.add(Snapshot::new(here, &lattices).unwrap(), log.bytes());
         if budget < u64::MAX {
             log.discard_beyond(budget / 2, here, copies.positions());
-            copies.retain(|position| position >= log.base());
+            copies.retain(|position| position >= log.begin);
         }
     }
     copies.positions().count()

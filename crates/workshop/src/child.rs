@@ -129,7 +129,7 @@ pub(crate) fn ask(
     following: &[u8],
     cancel: &AtomicBool,
 ) -> Result<(Answer, Vec<u8>), Failure> {
-    let limits = process.limits();
+    let limits = process.limits;
     let answered = process.ask(cancel, |input, output| {
         send(input, request, following)?;
         receive::<Result<Answer, Fault>>(output)

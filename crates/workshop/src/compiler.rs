@@ -80,11 +80,11 @@ impl CppCompiler {
         Ok(cpp)
     }
 
-    /// Compiles a translated kernel to a library of this name in its folder.
-    pub fn library(&self, name: &str, cpp: &str, cancel: &AtomicBool) -> Result<PathBuf, Failure> {
-        let source = format!("{name}.cpp");
-        fs::write(self.folder.join(&source), cpp)?;
-        let library = self.folder.join(format!("{name}.so"));
+    /// Compiles a translated kernel to a library in its folder.
+    pub fn library(&self, cpp: &str, cancel: &AtomicBool) -> Result<PathBuf, Failure> {
+        let source = "kernel.cpp";
+        fs::write(self.folder.join(source), cpp)?;
+        let library = self.folder.join("kernel.so");
         let mut command = self.command();
         command.args(["-O1", "-shared", "-Wl,-Bsymbolic", "-include", "emulator.h"]);
         command.args(["-fsanitize=bounds", "-fsanitize-undefined-trap-on-error"]);

@@ -1,8 +1,6 @@
 //! What a kernel's source declares in its first comment lines: the rung it comes from, the rules that it
 //! steps, and the shape of its blocks.
 
-use std::fmt;
-
 use engine::Kernel;
 use engine::kernels::{GpuCode, KERNELS, OwnCode, OwnStepper};
 use life::Rule;
@@ -25,20 +23,13 @@ pub struct OwnKernel {
 }
 
 /// Why a source cannot be checked at all.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{message}")]
 pub struct SourceError {
     /// The line that it is about, if it is about one.
     pub line: Option<u32>,
     message: Message,
 }
-
-impl fmt::Display for SourceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.message.fmt(f)
-    }
-}
-
-impl std::error::Error for SourceError {}
 
 impl From<Message> for SourceError {
     fn from(message: Message) -> SourceError {

@@ -456,29 +456,18 @@ impl From<io::Error> for Failure {
 }
 
 /// Why a kernel was not checked.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum Unchecked {
     /// The emulator needs a C++ compiler, and none was found.
+    #[error("{}", tr!("no C++ compiler found, which a kernel needs without a GPU: apt-get install g++"))]
     NoCppCompiler,
     /// The user did not want to wait for it.
+    #[error("{}", tr!("the check was interrupted"))]
     Cancelled,
     /// Anything else that this computer lacks, such as a compiler for the GPU.
+    #[error("{0}")]
     Failed(Message),
 }
-
-impl fmt::Display for Unchecked {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Unchecked::NoCppCompiler => f.write_str(tr!(
-                "no C++ compiler found, which a kernel needs without a GPU: apt-get install g++"
-            )),
-            Unchecked::Cancelled => f.write_str(tr!("the check was interrupted")),
-            Unchecked::Failed(why) => why.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for Unchecked {}
 
 impl From<io::Error> for Unchecked {
     fn from(error: io::Error) -> Unchecked {

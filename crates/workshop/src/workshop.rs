@@ -209,11 +209,11 @@ fn compile(
     // Marks tell lines; where a source does not compile with them, it is compiled without.
     let marked = translate(&own.source, SOURCE_NAME, &symbols, true);
     let mut lines = marked.lines;
-    let mut compiled = compiler.library("kernel", &marked.cpp, cancel);
+    let mut compiled = compiler.library(&marked.cpp, cancel);
     if matches!(compiled, Err(Failure::Wrong(Fault::DoesNotCompile { .. }))) {
         lines.clear();
         let plain = translate(&own.source, SOURCE_NAME, &symbols, false);
-        compiled = compiler.library("kernel", &plain.cpp, cancel);
+        compiled = compiler.library(&plain.cpp, cancel);
     }
     Ok((fs::read(compiled?)?, lines))
 }

@@ -178,7 +178,7 @@ fn rate(
     rounds: &mut RoundLength,
     time: Duration,
 ) -> Result<f64> {
-    let cells = instances.size().cells() as f64 * instances.instances() as f64;
+    let cells = instances.size.cells() as f64 * instances.instances() as f64;
     let began = Instant::now();
     let done = instances.run_rounds(share, u64::MAX, rounds, false, &mut |event| match event {
         Event::Round { .. } if began.elapsed() >= time => ControlFlow::Break(()),

@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 
 use super::measure::{self, RUN, spread};
 use engine::buffer_kernels::{LOP3_PER_ITERATION, LOP3_RATE};
 use engine::kernels::{Iteration, KERNELS, Kernel, Launch};
 use engine::{
     Argument, BufferLaunch, BufferLocation, BufferOffset, BufferOp, DeviceId, DeviceInfo, Nanos,
-    Op, Program, StreamSpec,
+    Program, StreamSpec,
 };
 use lesson::Bench;
 use life::{Lattice, Rule, Size};
@@ -136,7 +136,6 @@ fn measure_rung(
     }
     // Cells per second, as far as is known.
     let mut expected = None;
-    let other: Rule = "B36/S23".parse()?;
     for work in ladder.works.clone() {
         let case = Case {
             kernel,
@@ -145,30 +144,21 @@ fn measure_rung(
             run: if ladder.small { RUN / 50 } else { RUN },
             max_seconds: MAX_SECONDS,
         };
-        let is_first = expected.is_none();
         let rate = match case.reason_to_skip(info, 0.0, expected)? {
             Some(why) => Err(anyhow::Error::msg(why)),
-            None => case.measure(Rule::LIFE, cells),
+            None => case.measure(cells),
         };
-        // A failure is not the end: what comes behind may yet be measured.
-        let measured = rate.and_then(|rate| {
-            expected = Some(rate.median);
-            ladder.rates.push(rate);
-            ladder
-                .sources
-                .insert(kernel.name.into(), kernel.source().into());
-            if is_first {
-                let of_other = case.measure(other, &mut Cells::new());
-                ladder
-                    .rates
-                    .push(of_other.with_context(|| format!("by {other}"))?);
+        match rate {
+            Ok(rate) => {
+                expected = Some(rate.median);
+                ladder.rates.push(rate);
+                let source = kernel.source().into();
+                ladder.sources.insert(kernel.name.into(), source);
             }
-            Ok(())
-        });
-        if let Err(why) = measured {
-            ladder
+            // A failure is not the end: what comes behind may yet be measured.
+            Err(why) => ladder
                 .left_out
-                .push(left_out(kernel.name, Some(work), &why));
+                .push(left_out(kernel.name, Some(work), &why)),
         }
     }
     Ok(())
@@ -257,8 +247,8 @@ impl Case {
     }
 
     /// The rate, once its cells are those of whoever stepped the same before.
-    fn measure(&self, rule: Rule, cells: &mut Cells) -> Result<Rate> {
-        let mut prepared = self.prepare(rule)?;
+    fn measure(&self, cells: &mut Cells) -> Result<Rate> {
+        let mut prepared = self.prepare(Rule::LIFE)?;
         match cells.iter().find(|(of, ..)| *of == self.work) {
             None => cells.push((self.work, prepared.digest, self.kernel.name)),
             Some((_, theirs, other)) => ensure!(
@@ -271,7 +261,7 @@ impl Case {
         Ok(Rate {
             kernel: self.kernel.name.into(),
             work: self.work,
-            rule: rule.to_string(),
+            rule: Rule::LIFE.to_string(),
             how: self.how(prepared.per_round),
             median,
             lowest,
@@ -447,10 +437,6 @@ fn lop3_rate(device: DeviceChoice, small: bool) -> Result<Option<f64>> {
             .create_buffer(DeviceId(0), bytes, BufferLocation::Device)?,
         offset: 0,
     };
-    let run = |bench: &mut Bench, op: Op| -> Result<f64> {
-        let program = Program::in_stream(stream, [op]).with_spans();
-        Ok(bench.run(&program)?.step_ms(0) / 1e3)
-    };
     let seconds = |bench: &mut Bench, iterations: i32| -> Result<f64> {
         let [seed, times] = [Argument::U32(SEED), Argument::I32(iterations)];
         let launch = BufferOp::Launch(BufferLaunch {
@@ -458,7 +444,8 @@ fn lop3_rate(device: DeviceChoice, small: bool) -> Result<Option<f64>> {
             shape: Launch::in_row(grid, BLOCK),
             arguments: vec![Argument::Buffer(out), seed, times],
         });
-        let seconds = run(bench, launch.into())?;
+        let program = Program::in_stream(stream, [launch.into()]).with_spans();
+        let seconds = bench.run(&program)?.step_ms(0) / 1e3;
         ensure!(seconds > 0.0, "internal: no time passed between the events");
         Ok(seconds)
     };
@@ -485,11 +472,11 @@ mod tests {
             ..case(&KERNELS[0], 2, 64)
         };
         let mut cells = Cells::new();
-        let rate = case.measure(Rule::LIFE, &mut cells).unwrap();
+        let rate = case.measure(&mut cells).unwrap();
         assert!(rate.lowest > 0.0 && rate.lowest <= rate.median, "{rate:?}");
-        case.measure(Rule::LIFE, &mut cells).unwrap();
+        case.measure(&mut cells).unwrap();
         cells[0].1 += 1;
-        let why = case.measure(Rule::LIFE, &mut cells).unwrap_err();
+        let why = case.measure(&mut cells).unwrap_err();
         assert_eq!(why.to_string(), "its cells are not those of 'global'");
     }
 

@@ -8,15 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::cli::options::TABLES;
 use crate::cli::text::{columns, say};
-use engine::{DeviceInfo, Kernel, Layout, Transfer, kernels};
+use engine::{DeviceInfo, Kernel, kernels};
 use experiment::{Executor, Plan, Round, Turn};
 use lang::numbers::quantity;
 use life::{Size, write_atomically};
 use session::instances::{Event, Sim, open_engine, starts};
 use session::trace::TimedRound;
-use session::{
-    DeviceChoice, PicturePlan, Request, Setting, Setup, Share, Switches, TransferChoice,
-};
+use session::{DeviceChoice, PicturePlan, Request, Setting, Setup, Share, Switches};
 use ui::ladder::Ladder;
 use window::list_adapters;
 
@@ -67,20 +65,8 @@ pub(crate) fn compare(
         kernel,
         ..before.with_switches(switches)
     };
-    // Pictures of all lattices, as cells if the setting wants those.
-    let picture = |setting: &Setting| {
-        let wants_cells = setting.switches.transfer == TransferChoice::Cells;
-        let is_of_cells = wants_cells && setting.kernel.layout == Layout::I32;
-        PicturePlan {
-            transfer: if is_of_cells {
-                Transfer::Cells
-            } else {
-                Transfer::Bits
-            },
-            ..PicturePlan::BITS
-        }
-    };
-    let shares = [before, &after].map(|setting| sim.all(setting, Some(picture(setting))));
+    let share = |setting| sim.all(setting, Some(PicturePlan::whole(setting)));
+    let shares = [before, &after].map(share);
     sim.finish()?;
     sim.ensure(&shares)?;
     let mut executor = Executor::new(2, 7, plan);

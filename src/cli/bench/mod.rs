@@ -68,10 +68,10 @@ fn measure_ladder(arguments: &BenchArguments, record: &mut Record, tell: Tell) -
             record.write(folder)?;
         }
         for rate in ladder.rates.iter().filter(|it| it.kernel == kernel.name) {
-            let (work, rule, how) = (rate.work, &rate.rule, &rate.how);
+            let (work, how) = (rate.work, &rate.how);
             let reached = quantity(rate.median, "cells/s");
             tell(&format!(
-                "ladder: {}: {work}, {rule}, {how}: {reached}",
+                "ladder: {}: {work}, {how}: {reached}",
                 kernel.name
             ))?;
         }

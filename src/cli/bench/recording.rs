@@ -243,7 +243,7 @@ fn typical_round_us(sim: &mut Sim, share: &Share, generations: u32) -> Result<f6
 /// What a window of usual size asks for.
 fn picture(sim: &Sim, switches: Switches) -> PicturePlan {
     const STEP: u32 = 4;
-    let (bits, size) = (sim.all_bits(), sim.size());
+    let (bits, size) = (sim.all_bits(), sim.size);
     PicturePlan {
         transfer: switches
             .transfer

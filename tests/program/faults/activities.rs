@@ -176,7 +176,7 @@ pub(crate) fn check(what: &str, saved: &SavedSession) {
     };
     let mut from = saved.clone();
     (from.running, from.timeline.position) = (false, newest.position);
-    let base = from.timeline.log.base();
+    let base = from.timeline.log.begin;
     from.timeline.copies.retain(|copy| copy.position == base);
     let setup = Setup {
         device: DeviceChoice::Cpu,

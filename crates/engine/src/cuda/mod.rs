@@ -63,7 +63,8 @@ pub struct CudaEngine {
     runs: Runs,
     prepared: HashMap<PreparedId, Vec<DeviceGraph>>,
     resources: Resources,
-    left_out: Vec<(u32, EngineError)>,
+    /// The ordinals of devices that were asked for and cannot be used, if others were enough.
+    pub left_out: Vec<(u32, EngineError)>,
 }
 
 // SAFETY: one thread at a time owns the engine; every entry makes its context current there, and
@@ -124,11 +125,6 @@ impl CudaEngine {
             },
             left_out: refused,
         })
-    }
-
-    /// The ordinals of devices that were asked for and cannot be used, if others were enough.
-    pub fn left_out(&self) -> &[(u32, EngineError)] {
-        &self.left_out
     }
 }
 

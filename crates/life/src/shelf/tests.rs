@@ -7,9 +7,12 @@ use std::ffi::OsString;
 
 type Cells = Vec<(u32, u32)>;
 
-/// The pattern in the middle of its row's torus, generation by generation.
+/// The side of a torus in which nothing that a pattern sends off comes back too early.
+const SIDE: u32 = 4096;
+
+/// The pattern in the middle of a torus, generation by generation.
 fn generations(shelved: &Shelved) -> impl Iterator<Item = Cells> {
-    let size = size(shelved.side.into(), shelved.side.into());
+    let size = size(SIDE.into(), SIDE.into());
     let start = live_cells(&shelved.pattern().centred_in(size).unwrap());
     let next = move |live: &Cells| Some(scattered_step(live, size, Rule::LIFE));
     std::iter::successors(Some(start), next)
@@ -74,7 +77,7 @@ fn figures(shelved: &Shelved, from: usize, count: usize) -> Vec<(usize, usize)> 
 }
 
 fn check(shelved: &Shelved) {
-    let (name, side) = (shelved.name, shelved.side);
+    let name = shelved.name;
     let returns = |period, by| check_period(shelved, 0, Cells::clone, period, by, 0);
     match shelved.behaviour {
         Behaviour::Still => returns(1, (0, 0)),
@@ -85,7 +88,7 @@ fn check(shelved: &Shelved) {
         }
         Behaviour::Fires(period, gliders) => {
             let pattern = shelved.pattern();
-            let place = |own: u32| (side - own) / 2..(side - own) / 2 + own;
+            let place = |own: u32| (SIDE - own) / 2..(SIDE - own) / 2 + own;
             let (columns, rows) = (place(pattern.width()), place(pattern.height()));
             let barrel =
                 |live: &Cells| those(live, |(x, y)| columns.contains(x) && rows.contains(y));
@@ -107,9 +110,8 @@ fn check(shelved: &Shelved) {
                 let foremost = live.iter().map(ahead).max().unwrap();
                 those(live, |cell| ahead(cell) > foremost - FRONT)
             };
-            // Until that much of what it leaves is there, and what came of its start is past; one that
-            // starts at once needs far less time, and the torus would be too small for more.
-            let started = if side <= 1024 { 400 } else { 1500 };
+            // Until that much of what it leaves is there, and what came of its start is past.
+            let started = 1500;
             check_period(shelved, started, front, period, (right, down), growth);
         }
     }

@@ -63,7 +63,7 @@ pub fn open(choice: DeviceChoice, is_again: bool) -> Result<Box<dyn Engine>> {
         }
         Err(why) => Err(why),
         Ok(engine) => {
-            for (ordinal, why) in engine.left_out() {
+            for (ordinal, why) in &engine.left_out {
                 tracing::warn!("GPU {ordinal} is left out: {}", lang::english(why));
             }
             Ok(Box::new(engine))

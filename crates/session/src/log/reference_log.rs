@@ -137,10 +137,10 @@ fn change(content: &Content, parameters: &mut SessionParameters) {
 impl ReferenceLog {
     /// The account of a log from its beginning on.
     pub(crate) fn of(log: &Log) -> ReferenceLog {
-        assert!(log.base_is_start() && log.base().records == 0);
-        let parameters = log.base_parameters().clone();
+        assert!(log.is_start && log.begin.records == 0);
+        let parameters = log.base.clone();
         let mut reference = ReferenceLog {
-            known: BTreeMap::from([(log.base(), start_cells(&parameters))]),
+            known: BTreeMap::from([(log.begin, start_cells(&parameters))]),
             parameters,
             items: Vec::new(),
             first: 0,
@@ -151,8 +151,8 @@ impl ReferenceLog {
 
     /// Takes in what has changed of a log.
     pub(crate) fn follow(&mut self, log: &Log) {
-        self.first = log.base().records;
-        for (at, record) in (self.first..).zip(log.records()) {
+        self.first = log.begin.records;
+        for (at, record) in (self.first..).zip(&log.records) {
             match self.item(at) {
                 Some(item) if item.says_the_same(record) => continue,
                 Some(_) => self.cut(at),

@@ -96,7 +96,7 @@ fn what_records_share_counts_once() {
         instance: 0,
         cells: placed,
     };
-    let mut here = log.base();
+    let mut here = log.begin;
     for content in [opened.clone(), opened, placed] {
         here = log.push(here, Author::Person, content, false);
     }
@@ -125,7 +125,7 @@ fn the_oldest_records_go_where_there_are_too_many() {
         (3, at(20, 20), at(16, 16)), // no copy of a later one
     ] {
         log.discard_beyond(records * each, here, copies.into_iter());
-        assert_eq!(log.base(), base);
+        assert_eq!(log.begin, base);
         assert!(base.records == 0 || !log.contains(at(1, 99)));
     }
     let start = Content::Start(Start::soup(0.5, 1));
@@ -136,13 +136,13 @@ fn the_oldest_records_go_where_there_are_too_many() {
     let no_copies = std::iter::empty();
     let end = at(20, 20);
     assert_eq!(log.route(None, no_copies, end), None);
-    assert_eq!(log.start_of(end), log.base());
+    assert_eq!(log.start_of(end), log.begin);
     let generations = [3, 18, 99].map(|generation| log.at_generation(end, generation));
-    assert_eq!(generations, [log.base(), at(18, 18), end]);
+    assert_eq!(generations, [log.begin, at(18, 18), end]);
     let on_it = [17, 18, 19, 20].map(|generation| log.contains(at(18, generation)));
     assert_eq!(on_it, [false, true, true, false]);
     log.discard_beyond(0, here, copies.into_iter());
-    assert_eq!((log.base(), log.base_is_start()), (at(21, 0), true));
+    assert_eq!((log.begin, log.is_start), (at(21, 0), true));
 }
 
 // What edits do to cells.

@@ -111,8 +111,8 @@ fn a_file_of_version_2_says_the_same() {
     let new = parse(FIXTURE).unwrap();
     let common = |session: &SavedSession| {
         let SavedTimeline { log, copies, .. } = &session.timeline;
-        let records: Vec<_> = log.records().take(11).cloned().collect();
-        let (base, is_start) = (log.base_parameters().clone(), log.base_is_start());
+        let records: Vec<_> = log.records.iter().take(11).cloned().collect();
+        let (base, is_start) = (log.base.clone(), log.is_start);
         let settings = (session.setup.time, session.setup.generations_per_round);
         format!(
             "{records:?} {base:?} {is_start} {:?} {settings:?}",
@@ -133,9 +133,9 @@ fn symmetric_soups_of_version_2_give_way_to_the_newest_lattices() {
     assert_sound_and_stable(&session);
     let newest = sample().timeline.copies.pop().unwrap();
     let SavedTimeline { log, position, .. } = session.timeline;
-    assert_eq!([log.base(), position], [newest.position; 2]);
+    assert_eq!([log.begin, position], [newest.position; 2]);
     assert_eq!(log.end(), position.records);
-    let Start::Lattices { lattices, .. } = &log.base_parameters().start else {
+    let Start::Lattices { lattices, .. } = &log.base.start else {
         panic!("it begins with a soup");
     };
     assert_eq!(*lattices, newest.lattices().unwrap());
@@ -290,7 +290,7 @@ fn a_hostile_file_is_refused() {
     let empty = "\"x = 262144, y = 262144\\n!\"";
     let all = vec![empty; 4096].join(",");
     let many = replaced(&text, "\"lattices\": [", &format!("\"lattices\": [{all},"));
-    if life::memory::available().is_some() {
+    if life::memory::usable().is_some() {
         let error = parse(many).unwrap_err();
         assert!(error.lacks_memory, "{error}");
         let said = error.to_string();

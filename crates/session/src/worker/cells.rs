@@ -278,7 +278,7 @@ impl SessionWorker {
         };
         self.state.cells_known = false;
         let setup = self.setup_for(&parameters);
-        let grid = |it: &Sim| (it.size(), it.instances());
+        let grid = |it: &Sim| (it.size, it.instances());
         let Some(present) = self.sim.as_ref().map(grid) else {
             return Ok(false);
         };

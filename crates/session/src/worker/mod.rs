@@ -120,7 +120,7 @@ impl SessionWorker {
     ) -> Result<SessionWorker> {
         let recording = (setup.device == DeviceChoice::Recorded).then(Recording::shipped);
         let (sim, setup) = engines.start(setup, recording.is_some())?;
-        let pictures = Pictures::new(sim.slots().clone(), setup.instances, setup.size);
+        let pictures = Pictures::new(sim.slots.clone(), setup.instances, setup.size);
         let now = clock();
         let log = Log::new(SessionParameters::of(&setup));
         let mut pacing = Pacing::new(setup.pace, setup.generations_per_round, now);
@@ -424,7 +424,6 @@ impl SessionWorker {
             && self.lab.isolated.is_none()
             && self.trial.is_none()
             && !self.state.has_records_ahead()
-            && self.state.mode == Mode::Running
             && generations <= self.longest_round()
     }
 
@@ -712,9 +711,8 @@ enum NextTask {
 
 /// Decides the next piece of work.
 fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> NextTask {
-    let wait = NextTask::Wait(None);
     if facts.calibrating {
-        return wait;
+        return NextTask::Wait(None);
     }
     // A move's cells are set first: until then the cells may be lost.
     if let Some(moving) = state.moving()
@@ -751,12 +749,10 @@ fn next_task(state: &State, facts: &EngineFacts, now: Instant) -> NextTask {
     if let Some(when) = first.filter(|_| !facts.snapshot_awaited) {
         return match when {
             When::AtOnce | When::InTurn | When::NoMove => NextTask::TakeCommand,
-            When::EngineIdle | When::AllCellsOnHost if !facts.engine_idle => wait,
-            When::AllCellsOnHost if !facts.has_copy && facts.can_snapshot => {
-                NextTask::Snapshot(SnapshotReason::Wanted)
+            When::AllCellsOnHost if !facts.has_copy => copy_at_rest(facts),
+            When::EngineIdle | When::AllCellsOnHost => {
+                only_if(facts.engine_idle, NextTask::TakeCommand)
             }
-            When::AllCellsOnHost if !facts.has_copy => wait,
-            When::EngineIdle | When::AllCellsOnHost => NextTask::TakeCommand,
         };
     }
     if facts.wants_calibration && state.mode == Mode::Running {
@@ -787,6 +783,14 @@ fn only_if(can_be: bool, work: NextTask) -> NextTask {
     if can_be { work } else { NextTask::Wait(None) }
 }
 
+/// Copies all lattices once nothing is in flight.
+fn copy_at_rest(facts: &EngineFacts) -> NextTask {
+    only_if(
+        facts.engine_idle && facts.can_snapshot,
+        NextTask::Snapshot(SnapshotReason::Wanted),
+    )
+}
+
 /// A round of at most `wanted` generations, up to the next record.
 fn round(state: &State, wanted: u64, facts: &EngineFacts) -> NextTask {
     let next = state.log.generations_to_next(state.position);
@@ -810,9 +814,8 @@ fn b_round(state: &State, generations: u32, facts: &EngineFacts, now: Instant) -
 
 /// The work that a due record needs before it is applied, or its application.
 fn apply_due(state: &State, record: &Record, facts: &EngineFacts) -> NextTask {
-    let (here, wait) = (state.position, NextTask::Wait(None));
     // An edit can be undone: a snapshot is made before it.
-    if state.begins_edit(record) && !state.is_at_hand(here) {
+    if state.begins_edit(record) && !state.is_at_hand(state.position) {
         return only_if(
             facts.can_snapshot,
             NextTask::Snapshot(SnapshotReason::Landmark),
@@ -826,15 +829,10 @@ fn apply_due(state: &State, record: &Record, facts: &EngineFacts) -> NextTask {
         Content::Start(_) | Content::Rule(_) => false,
         Content::Grid { .. } | Content::Compare => true,
     };
-    match facts {
-        EngineFacts {
-            engine_idle: false, ..
-        } => wait,
-        EngineFacts { has_copy, .. } if *has_copy || !needs_cells => NextTask::Apply,
-        EngineFacts {
-            can_snapshot: true, ..
-        } => NextTask::Snapshot(SnapshotReason::Wanted),
-        EngineFacts { .. } => wait,
+    if needs_cells && !facts.has_copy {
+        copy_at_rest(facts)
+    } else {
+        only_if(facts.engine_idle, NextTask::Apply)
     }
 }
 

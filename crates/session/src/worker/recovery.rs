@@ -176,7 +176,7 @@ impl SessionWorker {
     /// Replaces the instances, if there are any, and everything that refers to their slots.
     fn take_instances(&mut self, instances: Sim, setup: Setup) {
         self.forget_slots();
-        let (slots, pictures) = (instances.slots().clone(), &self.publisher.pictures);
+        let (slots, pictures) = (instances.slots.clone(), &self.publisher.pictures);
         let is_other_grid = pictures.replace(slots, setup.instances, setup.size);
         let view = self.view.take();
         (self.sim, self.setup) = (Some(instances), setup);
@@ -209,7 +209,7 @@ impl SessionWorker {
             let _ = std::thread::Builder::new().spawn(drop_it);
             return;
         }
-        let slots = Arc::downgrade(old.slots());
+        let slots = Arc::downgrade(&old.slots);
         drop(old);
         let until = Instant::now() + RELEASE_TIMEOUT;
         while slots.strong_count() > 0 && Instant::now() < until {

@@ -510,7 +510,7 @@ impl SessionWorker {
         let replaces = |it: &&Sim| it.is_idle() && it.replaces_slots(shares);
         let before = self.sim.as_ref().filter(replaces);
         // A weak reference: the slots must not be kept alive.
-        let before = before.map(|it| Arc::downgrade(it.slots()));
+        let before = before.map(|it| Arc::downgrade(&it.slots));
         if before.is_some() {
             self.save_from_slots();
             self.publish_last_known(Duration::ZERO);
@@ -519,10 +519,10 @@ impl SessionWorker {
             return Ok(false);
         };
         let ensured = sim.ensure(shares);
-        let slots = sim.slots();
+        let slots = &sim.slots;
         if before.is_some_and(|before| !std::ptr::addr_eq(before.as_ptr(), Arc::as_ptr(slots))) {
             let pictures = &self.publisher.pictures;
-            pictures.replace(slots.clone(), sim.instances(), sim.size());
+            pictures.replace(slots.clone(), sim.instances(), sim.size);
             self.forget_slots();
             self.state.wants_pictures = true;
         }

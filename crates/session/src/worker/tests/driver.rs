@@ -354,7 +354,7 @@ impl Driver {
         if self.script.has_faults() {
             return;
         }
-        let slots = instances.slots().clone();
+        let slots = instances.slots.clone();
         let lattice = LatticeId((instance % instances.instances()) as u32);
         slots.read(lattice, Slot(slot), &mut |_| {
             self.step(Step::Turns(turns));
@@ -399,8 +399,8 @@ impl Driver {
     fn would_have_begun(&self, instance: usize, lattice: &Arc<Lattice>) -> bool {
         let log = &self.worker.state.log;
         self.worker.ended.is_some()
-            && log.base_is_start()
-            && log.base_parameters().start_lattice(instance).unwrap() == *lattice
+            && log.is_start
+            && log.base.start_lattice(instance).unwrap() == *lattice
     }
 
     fn take_answers(&mut self) {
@@ -528,7 +528,7 @@ impl Driver {
         ];
         assert_eq!(label, [position.generation; 2], "the label");
         assert_eq!(
-            (on_engine.size(), on_engine.instances()),
+            (on_engine.size, on_engine.instances()),
             (parameters.size, parameters.instances)
         );
         assert_eq!(on_engine.rule, parameters.rule);

@@ -195,7 +195,7 @@ fn what_comes_next_follows_from_what_waits() {
 #[test]
 fn an_undo_that_is_lost_with_the_cells_takes_nothing_off_the_log() {
     let mut state = paused();
-    let base = state.log.base_parameters().clone();
+    let base = state.log.base.clone();
     state.log = Log::from_parts(base, at(0, 4), false, Default::default());
     state.position = at(0, 4);
     state.draws(0);
