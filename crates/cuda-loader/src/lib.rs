@@ -1,5 +1,5 @@
-//! Defines the `cu*` functions that the program reaches by `cust` and the engine, and forwards them to the
-//! NVIDIA driver, which is opened on first use.
+//! Defines the `cu*` functions that `cust` and the engine call and forwards them to the NVIDIA
+//! driver, which is opened on first use.
 //!
 //! So the program links without a CUDA toolkit and starts without a driver. Without a driver
 //! library every call returns `CUDA_ERROR_SHARED_OBJECT_INIT_FAILED` (303). A function that the
