@@ -587,13 +587,7 @@ pub enum ReadError {
     NoRoom(Message),
     /// The system returned an error.
     #[error("{}", system_reason(.0))]
-    Io(io::Error),
-}
-
-impl From<io::Error> for ReadError {
-    fn from(error: io::Error) -> ReadError {
-        ReadError::Io(error)
-    }
+    Io(#[from] io::Error),
 }
 
 /// A regular file's bytes, if there are no more than `limit` of them. A file whose length is 0 is not
