@@ -27,7 +27,6 @@ pub use lang::numbers::grouped;
 pub use lattice::Lattice;
 pub use memory::MemoryError;
 pub use pattern::{Pattern, PatternError, too_large};
-pub use rle::Rle;
 pub use rule::{Rule, RuleError};
 pub use run::Run;
 pub use save::{

@@ -1,8 +1,7 @@
 //! RLE, the pattern format that all Life programs read and write.
 //!
-//! Reading stores no cells: [`Rle::parse`] checks and measures the whole text, then [`Rle::draw_into`]
-//! reads it once more and draws it. So a hostile text can only use memory for the text and the
-//! lattice, and an invalid text draws nothing.
+//! Reading stores no cells: a text is checked and measured as a whole, then read once more and drawn. So a
+//! hostile text can only use memory for the text and the lattice, and an invalid text draws nothing.
 
 use crate::frame::{Frame, Head, Remarks, read_rule};
 use crate::run::{LiveRuns, Run};
@@ -12,46 +11,37 @@ use lang::{Message, message};
 use std::io::{self, Write};
 use std::{panic, thread};
 
-/// A checked and measured RLE pattern, borrowing its text.
-#[derive(Clone, Copy, Debug)]
-pub struct Rle<'a> {
-    text: &'a [u8],
-    /// Columns as the header says, or more if live cells lie further out; may be 0.
-    pub width: u32,
-    /// Rows as the header says, or more if live cells lie further out; may be 0.
-    pub height: u32,
-    /// The torus, if the header gives one (`:TW,H` after the rule).
-    pub torus: Option<Size>,
-    /// The generation of the cells; 0 if the text does not say.
-    pub generation: u64,
-    /// Whether the text has an end mark and only two states.
-    pub is_plain: bool,
-}
-
-impl<'a> Rle<'a> {
-    /// Reads comments, header and body. What follows the `!` is not looked at.
-    ///
-    /// # Errors
-    /// The first thing that is wrong, with its line and column.
-    pub fn parse(text: &'a [u8]) -> Result<Rle<'a>, Message> {
-        let frame = read(text, |_| {}).map_err(|flaw| located(text, flaw))?;
-        let remarks = frame.remarks;
-        Ok(Rle {
-            text,
-            width: frame.width,
-            height: frame.height,
-            torus: frame.torus,
-            generation: frame.generation,
-            is_plain: !remarks.no_end && !remarks.history && remarks.states == 0,
-        })
+/// Reads a text that is a whole lattice: with its end, and of two states. `make` makes the lattice that it is
+/// drawn into, without a live cell, once the text has been checked: as large as the torus, if the header names
+/// one, else as the header says. Returns it with its generation.
+///
+/// # Errors
+/// The first thing that is wrong, with its line and column, or what `make` says.
+pub fn read_whole(
+    text: &[u8],
+    make: impl FnOnce(Size) -> Result<Lattice, Message>,
+) -> Result<(Lattice, u64), Message> {
+    let frame = read(text, |_| {}).map_err(|flaw| {
+        let error = located(text, flaw);
+        message!("in this lattice: {error}")
+    })?;
+    let remarks = frame.remarks;
+    if remarks.no_end || remarks.history || remarks.states > 0 {
+        return Err(message!(
+            "this lattice is not whole: it has no '!' at its end, or cells of several states"
+        ));
     }
-
-    /// Draws the live cells into a lattice, with the pattern's top left at column `x`, row `y`. The
-    /// pattern wraps around the torus; other cells are unchanged.
-    pub fn draw_into(&self, lattice: &mut Lattice, x: u32, y: u32) {
-        let read = read(self.text, |run| run.draw_into(lattice, x, y));
-        read.expect("the text was read before");
+    let size = match frame.torus {
+        Some(torus) => torus,
+        None => Size::new(frame.width.into(), frame.height.into())?,
+    };
+    if frame.width > size.width() || frame.height > size.height() {
+        return Err(message!("this lattice is larger than its torus"));
     }
+    let mut lattice = make(size)?;
+    let drawn = read(text, |run| run.draw_into(&mut lattice, 0, 0));
+    drawn.expect("the text was read before");
+    Ok((lattice, frame.generation))
 }
 
 /// Checks and measures the text, and calls `run` with its live cells, from the top.

@@ -4,8 +4,8 @@
 use engine::kernels;
 use engine::kernels::Kernel;
 use lang::{Message, message};
-use life::rle::RowWriter;
-use life::{Lattice, MemoryError, Rle, Size, memory};
+use life::rle::{self, RowWriter};
+use life::{Lattice, MemoryError, Size, memory};
 use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::ser::{Serialize, Serializer};
 use std::cell::Cell;
@@ -106,25 +106,11 @@ impl FromStr for LatticeText {
 
     /// Files of version 2 name a torus.
     fn from_str(text: &str) -> Result<LatticeText, Message> {
-        let rle = Rle::parse(text.as_bytes());
-        let rle = rle.map_err(|error| message!("in this lattice: {error}"))?;
-        if !rle.is_plain {
-            return Err(message!(
-                "this lattice is not whole: it has no '!' at its end, or cells of several states"
-            ));
-        }
-        let size = match rle.torus {
-            Some(torus) => torus,
-            None => Size::new(rle.width.into(), rle.height.into())?,
-        };
-        if rle.width > size.width() || rle.height > size.height() {
-            return Err(message!("this lattice is larger than its torus"));
-        }
-        let mut lattice = empty_lattice(size).map_err(Message::of)?;
-        rle.draw_into(&mut lattice, 0, 0);
+        let make = |size| empty_lattice(size).map_err(Message::of);
+        let (lattice, generation) = rle::read_whole(text.as_bytes(), make)?;
         Ok(LatticeText {
             lattice: Arc::new(lattice),
-            generation: rle.generation,
+            generation,
         })
     }
 }
