@@ -548,7 +548,7 @@ struct ViewUse {
 /// Prepared programs, and the conditions for replaying them.
 impl Validator {
     /// Stores a program that its engine has prepared after validation.
-    pub(crate) fn add_prepared(&mut self, program: &Arc<Program>, plan: &Plan) -> PreparedId {
+    pub(crate) fn add_prepared(&mut self, program: &Program, plan: &Plan) -> PreparedId {
         let mut lattices = BTreeMap::new();
         for step in &program.steps {
             let Op::Lattices(range, op) = &step.op else {
@@ -573,7 +573,7 @@ impl Validator {
             (lattice, self.states.committed[lattice.index()], view)
         });
         let prepared = Prepared {
-            program: program.clone(),
+            program: Arc::new(program.clone()),
             changes_cells: plan.changes_cells,
             before: before.collect(),
             memory: self.memory,

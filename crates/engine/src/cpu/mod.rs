@@ -236,7 +236,7 @@ impl Engine for CpuEngine {
         self.pool.scheduler().check_fault()?;
         let plan = self.check.validate_preparable(program)?;
         self.allocate_for(&plan)?;
-        Ok(self.check.add_prepared(&Arc::new(program.clone()), &plan))
+        Ok(self.check.add_prepared(program, &plan))
     }
 
     fn replay(&mut self, id: PreparedId) -> Result<RunId> {

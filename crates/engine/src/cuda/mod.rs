@@ -386,7 +386,7 @@ impl Engine for CudaEngine {
         let used = of.streams_used(program).into_iter();
         let graphs = used.map(|(gpu, streams)| DeviceGraph::capture(of, gpu, &streams, program));
         let graphs = graphs.collect::<Result<_>>()?;
-        let id = of.check.add_prepared(&Arc::new(program.clone()), &plan);
+        let id = of.check.add_prepared(program, &plan);
         self.prepared.insert(id, graphs);
         Ok(id)
     }
