@@ -80,10 +80,8 @@ pub(crate) enum Answer {
     },
     /// Behind this line a barrier was missing, or behind none.
     Barrier(Option<u32>),
-    /// The kernel can step lattices.
-    Loaded,
-    /// The lattice was stepped; its bits follow.
-    Stepped,
+    /// The kernel can step lattices, or has stepped one, whose bits follow.
+    Ready,
     /// There is no compiler for the GPU.
     NoCompiler,
     /// The kernel was not checked: why.
@@ -238,7 +236,7 @@ fn emulate(
     let none = io::Error::from(io::ErrorKind::InvalidInput);
     let (own, emulated) = loaded.as_mut().ok_or(none)?;
     Ok(match request {
-        Request::Load { .. } => Answer::Loaded,
+        Request::Load { .. } => Answer::Ready,
         Request::Check { seconds, seed, .. } => {
             emulated.contain(seconds);
             let cases = cases(own, seed);
@@ -272,7 +270,7 @@ fn emulate(
             let words = stepper.step(words_of(&lattice, layout), generations)?;
             let lattice = lattice_of(size, &words, layout);
             *stepped = bytemuck::cast_slice(lattice.words()).to_vec();
-            Answer::Stepped
+            Answer::Ready
         }
     })
 }

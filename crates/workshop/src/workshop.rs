@@ -184,7 +184,7 @@ impl Workshop {
                 Err(Unchecked::Failed(why).into())
             }
             Answer::Unchecked(why) => Err(Unchecked::Failed(why.into()).into()),
-            Answer::Barrier(_) | Answer::Loaded | Answer::Stepped => Err(Fault::Crashed.into()),
+            Answer::Barrier(_) | Answer::Ready => Err(Fault::Crashed.into()),
         }
     }
 
