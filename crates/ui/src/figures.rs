@@ -194,10 +194,8 @@ fn essentials(status: &Status, found: Option<Headline>) -> [Figure; 5] {
         figure(tr!("kernel"), status.setting.kernel.name)
             .set_by(KERNEL)
             .with_note(taken_back(status).unwrap_or_default()),
-        figure(tr!("streams"), position(Switch::Streams, status))
-            .set_by(STREAMS)
-            .wide(),
-        figure(what, effect).recorded(is_recorded).wide(),
+        figure(tr!("streams"), position(Switch::Streams, status)).set_by(STREAMS),
+        figure(what, effect).recorded(is_recorded),
     ]
 }
 

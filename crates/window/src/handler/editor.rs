@@ -13,7 +13,7 @@ use crate::view::Dialog;
 use crate::view::code_editor::{field, go_to_fault};
 
 use egui::text_edit::TextEditState;
-use lang::{message, tr};
+use lang::{Message, message, tr};
 use lesson::{Exercise, ExerciseProgress};
 use life::{ReadError, SaveTarget, dated_stem, read_regular_file, shown};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
@@ -299,6 +299,10 @@ impl Handler {
         };
         self.editor.answer = None;
         if let Err(OwnRoundError { message: why, .. }) = answer {
+            // What to do in an exercise is a hint, which is to be opened.
+            let round = &self.editor.round;
+            let faults = round.summary().filter(|_| round.exercise.is_some());
+            let why = faults.map_or(why, Message::from);
             self.show_notice(message!("Not run: {why}"));
         }
     }

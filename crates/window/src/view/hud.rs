@@ -23,10 +23,12 @@ const FOOT: f32 = 30.0;
 const CELL: f32 = 120.0;
 const CELL_HEIGHT: f32 = 42.0;
 const LINE: f32 = 28.0;
+/// The widths of a presentation's cells: the state, time, lattices, kernel, streams, and the last change.
+const STRIP_CELLS: [f32; 6] = [110.0, 94.0, 106.0, 100.0, 140.0, 222.0];
 /// The height of a presentation's strip: a row of cells, and the line.
 pub(crate) const STRIP: f32 = CELL_HEIGHT + LINE + 16.0;
 
-/// Shows the figures in a column that scrolls, and messages below them.
+/// Shows the figures in a column that scrolls, and the most urgent message below them.
 pub(crate) fn show_side(ui: &mut Ui, rect: Rect, figures: &Figures) {
     lay_out(ui, rect.shrink2(vec2(16.0, 10.0)), "figures", |ui| {
         set_dense(ui);
@@ -54,12 +56,7 @@ pub(crate) fn show_side(ui: &mut Ui, rect: Rect, figures: &Figures) {
         let messages = ScrollArea::vertical().id_salt("messages").max_height(room);
         let messages = messages.min_scrolled_height(room).auto_shrink(false);
         messages.show(ui, |ui| {
-            ui.spacing_mut().item_spacing.y = 5.0;
-            for (urgency, sentence) in &figures.messages {
-                show_message(ui, *urgency, |ui, colour| {
-                    ui.label(styled(&**sentence, regular(13.5), colour));
-                });
-            }
+            show_first_message(ui, figures);
         });
         let foot = Sides::new().height(ui.available_height());
         let help = RichText::new(tr!("H   keys and help")).small();
@@ -74,12 +71,13 @@ pub(crate) fn show_cells(ui: &mut Ui, rect: Rect, figures: &Figures, cells: &[&F
         ui.spacing_mut().item_spacing.x = 6.0;
         // A presentation's few stand in one row.
         let is_strip = cells.len() <= figures.essentials.len();
-        let wide = if is_strip { 1.6 } else { 2.0 };
-        let width = |figure: &Figure| if figure.wide { wide } else { 1.0 };
-        let columns = if is_strip {
-            1.0 + cells.iter().map(|it| width(it)).sum::<f32>()
+        let width = |figure: &&Figure| if figure.wide { 2.0 } else { 1.0 };
+        let (widths, columns) = if is_strip {
+            (STRIP_CELLS.to_vec(), STRIP_CELLS.iter().sum())
         } else {
-            (ui.available_width() / CELL).floor().max(2.0)
+            let widths = [1.0].into_iter().chain(cells.iter().map(width));
+            let columns = (ui.available_width() / CELL).floor();
+            (widths.collect(), columns.max(2.0))
         };
         let cell = ui.available_width() / columns;
         // Room for a message, whether there is one or not: no figure goes when one comes.
@@ -89,14 +87,18 @@ pub(crate) fn show_cells(ui: &mut Ui, rect: Rect, figures: &Figures, cells: &[&F
         area.show(ui, |ui| {
             ui.horizontal_wrapped(|ui| {
                 let down = Layout::top_down(Align::Min);
-                let place = vec2(cell - 6.0, CELL_HEIGHT);
+                let place = vec2(cell * widths[0] - 6.0, CELL_HEIGHT);
                 ui.allocate_ui_with_layout(place, down, |ui| {
                     show_state(ui, figures.state, "");
                 });
                 for (at, figure) in cells.iter().enumerate() {
-                    // The first one is read from the last row of a hall.
-                    let size = if at == 0 { 22.0 } else { 17.0 };
-                    let place = vec2(cell * width(figure) - 6.0, CELL_HEIGHT);
+                    // The first one is read from the last row of a hall, and what the last change did.
+                    let is_large = at == 0 || is_strip && at + 1 == cells.len();
+                    let size = if is_large { 22.0 } else { 17.0_f32 };
+                    let place = vec2(cell * widths[at + 1] - 6.0, CELL_HEIGHT);
+                    // The whole of it is read.
+                    let letters = lang::columns(&figure.value).max(1) as f32;
+                    let size = size.min((place.x - 4.0) / (0.52 * letters));
                     ui.allocate_ui_with_layout(place, down, |ui| {
                         show_figure(ui, figure, size, false);
                     });
@@ -104,15 +106,17 @@ pub(crate) fn show_cells(ui: &mut Ui, rect: Rect, figures: &Figures, cells: &[&F
             });
         });
         let ends = both_ends().height(ui.available_height());
-        let message = |ui: &mut Ui| {
-            if let Some((urgency, sentence)) = figures.messages.first() {
-                show_message(ui, *urgency, |ui, colour| {
-                    ui.label(styled(&**sentence, regular(14.0), colour));
-                });
-            }
-        };
-        ends.show(ui, message, show_menu);
+        ends.show(ui, |ui| show_first_message(ui, figures), show_menu);
     });
+}
+
+/// Shows the most urgent message, if there is one.
+fn show_first_message(ui: &mut Ui, figures: &Figures) {
+    if let Some((urgency, sentence)) = figures.messages.first() {
+        show_message(ui, *urgency, |ui, colour| {
+            ui.label(styled(&**sentence, regular(14.0), colour));
+        });
+    }
 }
 
 /// Rows stand flush with one another.

@@ -150,13 +150,16 @@ fn show_foot(ui: &mut Ui, page: &LessonPage) {
     // On the first page it stands below the title.
     let about = if page.number == 1 { "" } else { &page.about };
     let said = [keys, about].join("   ");
-    let is_measured = page.number > 1 && page.progress.is_none() && !page.question.is_empty();
+    let is_measured = page.number > 1 && page.progress.is_none();
     let left = |ui: &mut Ui| {
-        #[rustfmt::skip]
-        page_buttons(ui, 1.0, &[
-            (tr!("Measure again"), ViewAction::MeasureAgain, is_measured),
-            (tr!("Back to the list"), ViewAction::ToggleLessons, true),
-        ]);
+        // The page that closes a lecture was not measured.
+        if !page.question.is_empty() {
+            #[rustfmt::skip]
+            page_buttons(ui, 1.0, &[
+                (tr!("Measure again"), ViewAction::MeasureAgain, is_measured),
+                (tr!("Back to the list"), ViewAction::ToggleLessons, true),
+            ]);
+        }
         let colour = palette(ui).label;
         truncated(ui, styled(said, regular(14.0), colour));
     };

@@ -14,7 +14,7 @@ const AXIS: f32 = 20.0;
 const FOOT: f32 = 17.0;
 const BOTTOM: f32 = 6.0;
 /// The room of the rows' names.
-pub(super) const GUTTER: f32 = 96.0;
+pub(super) const GUTTER: f32 = 108.0;
 /// The row of the host, and what stands free below it.
 const HOST: f32 = 18.0;
 const APART: f32 = 6.0;

@@ -48,12 +48,15 @@ pub(super) fn show(
         line(ui, places.legend, "legend", |ui| {
             let drawn = timeline.drawn_in_words(status);
             // Right above the rounds that it is about, and whole.
-            let drawn = |ui: &mut Ui| {
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 if let (Some(drawn), None) = (drawn, &timeline.race) {
                     ui.label(styled(drawn, medium(13.0), colour));
                 }
-            };
-            both_ends().show(ui, |ui| show_legend(ui, chart), drawn);
+                ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                    ui.set_clip_rect(ui.max_rect());
+                    show_legend(ui, chart);
+                });
+            });
         });
     }
     if strips.is_empty() {
