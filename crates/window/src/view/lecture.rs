@@ -14,7 +14,7 @@ const BUTTONS: [f32; 2] = [252.0, 30.0];
 
 /// The height of a strip of a step.
 pub(crate) fn height(step: &LectureScreen) -> f32 {
-    if step.choices.is_empty() { 80.0 } else { 150.0 }
+    if step.choices.is_empty() { 94.0 } else { 150.0 }
 }
 
 /// Shows the strip.
