@@ -588,8 +588,8 @@ impl Outcome {
         }
     }
 
-    /// Whether the rounds of a scene show what was measured: none takes twice as long or two fifths, and the longer one is
-    /// the slower part's. Timing each op takes time, and what the host does between ops is not drawn.
+    /// Whether the rounds of a scene show what was measured: none takes more than twice as long or less than two
+    /// fifths as long, and the longer one is the slower part's. Timing each op takes time, and what the host does between ops is not drawn.
     pub fn draws(&self, lesson: &Lesson, scene: &Scene) -> bool {
         let drawn = |part: usize| {
             let (of, part) = (&lesson.parts[part], &self.parts[part]);

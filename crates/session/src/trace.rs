@@ -446,9 +446,9 @@ impl Trace {
     }
 }
 
-/// Adds a round, in order, and forgets the oldest beyond [`Trace::MAX_ROUNDS`].
+/// Adds a round, and forgets the oldest beyond [`Trace::MAX_ROUNDS`].
 fn push(rounds: &mut VecDeque<Arc<TimedRound>>, round: TimedRound) {
-    rounds.push_back(Arc::new(round.in_order()));
+    rounds.push_back(Arc::new(round));
     if rounds.len() > Trace::MAX_ROUNDS {
         rounds.pop_front();
     }

@@ -385,11 +385,12 @@ impl OpenLesson {
         for ((column, part), of) in page.columns.iter_mut().zip(&known).zip(of) {
             let row = |it: &lesson::MeasuredValue| (it.name(), it.in_words());
             column.figures = part.figures.iter().map(row).collect();
-            column.note = part.note.as_deref().map(lang::shown).unwrap_or_default();
-            // Ops of rounds that are not drawn would contradict the times, too.
             if is_drawn && page.speedup.is_none() {
                 column.ops = part.ops();
                 column.note = of.remarks(part);
+            } else {
+                // Ops of rounds that are not drawn would contradict the times, too.
+                column.note = part.note.as_deref().map(lang::shown).unwrap_or_default();
             }
         }
         if is_drawn {

@@ -1205,6 +1205,8 @@ impl SessionWorker {
         // A graph is made for each length of a round.
         let max = if has_graphs { 1 } else { self.longest_round() };
         self.state.fit_chunk(took, max);
+        // Before the trace is locked, which the interface reads.
+        let timed = timed.map(TimedRound::in_order);
         let Some(timed) = self.count_round(round, timed, took, now) else {
             return;
         };

@@ -96,7 +96,7 @@ pub(crate) fn show_cells(ui: &mut Ui, rect: Rect, figures: &Figures, cells: &[&F
                     let is_large = at == 0 || is_strip && at + 1 == cells.len();
                     let size = if is_large { 22.0 } else { 17.0_f32 };
                     let place = vec2(cell * widths[at + 1] - 6.0, CELL_HEIGHT);
-                    // The whole of it is read.
+                    // Type shrinks where the value would be cut.
                     let letters = lang::columns(&figure.value).max(1) as f32;
                     let size = size.min((place.x - 4.0) / (0.52 * letters));
                     ui.allocate_ui_with_layout(place, down, |ui| {
