@@ -202,7 +202,7 @@ fn with_its_barrier_every_generation_is_right_and_without_it_not() {
             Layout::I32,
         );
         let buffers: [&[u32]; 2] = [&cells, &other];
-        let [width, height] = [size.width(), size.height()].map(|side| I32(side as i32));
+        let [width, height] = [size.width, size.height].map(|side| I32(side as i32));
         let (rule, count) = (U32(Rule::LIFE.table()), I32(generations as i32));
         let numbers = |barrier| [width, height, rule, count, I32(barrier), U64(50)];
         let now = generations as usize % 2;

@@ -83,14 +83,14 @@ impl Band {
     /// Cuts a torus into `cut.per_device` bands for each device, whose heights differ by at most a row;
     /// into fewer if it has fewer rows. A halo is at most as high as the torus.
     pub fn divide(torus: Size, devices: usize, cut: Cut) -> Vec<Band> {
-        let height = u64::from(torus.height());
+        let height = u64::from(torus.height);
         let bands = (devices * cut.per_device as usize).min(height as usize);
         let start = |band: usize| (band as u64 * height / bands as u64) as u32;
         let band = |i| Band {
             torus,
             first: start(i),
             rows: start(i + 1) - start(i),
-            halo: cut.halo.min(torus.height()),
+            halo: cut.halo.min(torus.height),
             device: cut.device(i),
             per_device: cut.per_device,
         };
@@ -103,13 +103,13 @@ impl Band {
     /// There is no lattice so high.
     pub fn size(self) -> Result<Size> {
         let height = u64::from(self.rows) + 2 * u64::from(self.halo);
-        let size = Size::new(self.torus.width().into(), height);
+        let size = Size::new(self.torus.width.into(), height);
         size.map_err(|_| invalid!("a band of {} is too high", self.torus))
     }
 
     /// The size of the band's own rows.
     pub fn own_size(self) -> Size {
-        Size::new(self.torus.width().into(), self.rows.into()).expect("a part of the torus")
+        Size::new(self.torus.width.into(), self.rows.into()).expect("a part of the torus")
     }
 
     /// The number that the lattice's first row has on the torus, where numbers go on around it: it is
@@ -139,7 +139,7 @@ impl Band {
 
     /// The rows of the halo, each with the index of the band that has it as its own.
     pub fn halo_copies(self, bands: &[Band]) -> Vec<(usize, RowCopy)> {
-        let height = i64::from(self.torus.height());
+        let height = i64::from(self.torus.height);
         let mut copies = Vec::new();
         for start in [0, self.halo + self.rows] {
             let (mut to, end) = (start, start + self.halo);

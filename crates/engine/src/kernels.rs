@@ -93,14 +93,14 @@ impl SupportedSizes {
     pub fn contains(self, size: Size) -> bool {
         match self {
             SupportedSizes::Any => true,
-            SupportedSizes::WidthsFrom(cells) => size.width() >= cells,
+            SupportedSizes::WidthsFrom(cells) => size.width >= cells,
             SupportedSizes::NearSquares(most) => {
-                let [across, down] = [size.width(), size.height()].map(|side| side.div_ceil(32));
-                let is_large_enough = size.width() >= 32 && size.height() >= 32;
+                let [across, down] = [size.width, size.height].map(|side| side.div_ceil(32));
+                let is_large_enough = size.width >= 32 && size.height >= 32;
                 is_large_enough && across == down && 32 * across <= most
             }
             SupportedSizes::Between { widths, min_height } => {
-                (widths.0..=widths.1).contains(&size.width()) && size.height() >= min_height
+                (widths.0..=widths.1).contains(&size.width) && size.height >= min_height
             }
         }
     }
@@ -495,7 +495,7 @@ impl Kernel {
     /// many SMs.
     pub fn launch(&self, size: Size, block: (u32, u32), lattices: Batch, sm_count: u32) -> Launch {
         let shared_bytes = (self.shared_bytes)(size, block);
-        let rows = size.height().div_ceil(self.rows_per_thread);
+        let rows = size.height.div_ceil(self.rows_per_thread);
         let launch = match (self.iteration, self.layout) {
             _ if self.cooperative => {
                 return cooperative::Division::of(size, lattices.on_device, sm_count)
@@ -506,9 +506,9 @@ impl Kernel {
                 ..Launch::over(1, 1, block)
             },
             (Iteration::Steps(most), _) => Launch::column_sweep(most, size, lattices, sm_count),
-            (Iteration::Launches, Layout::I32) => Launch::over(size.width(), rows, block),
+            (Iteration::Launches, Layout::I32) => Launch::over(size.width, rows, block),
             (Iteration::Launches, Layout::Bits) => {
-                Launch::over(size.width().div_ceil(32), rows, block)
+                Launch::over(size.width.div_ceil(32), rows, block)
             }
             (Iteration::Launches, Layout::Planar) => {
                 Launch::over(planar_words_per_row(size), rows, block)

@@ -777,11 +777,11 @@ impl ReduceRegion {
     /// The reduced bytes, four per word, of a lattice of this size with so many live cells in each
     /// pixel.
     pub(crate) fn bytes_of(self, alive: &[u64], size: Size) -> Vec<u32> {
-        let widths = self.widths(size.width());
+        let widths = self.widths(size.width);
         let mut words = vec![0; self.words()];
         let lines = words.chunks_exact_mut(self.width as usize / 4);
         for ((j, line), alive) in (0..).zip(lines).zip(alive.chunks_exact(widths.len())) {
-            self.put_line(j, alive, &widths, size.height(), line);
+            self.put_line(j, alive, &widths, size.height, line);
         }
         words
     }

@@ -107,7 +107,7 @@ impl SplitEngine {
             let room = band.cells() + others;
             let longer =
                 (self.inner.devices().len() as f64 * room as f64 / band.cells() as f64).sqrt();
-            let side = (f64::from(band.width()) * longer) as u64;
+            let side = (f64::from(band.width) * longer) as u64;
             let has_bands_as_large = |size| {
                 let largest = self.stepped_sizes(size).first().copied();
                 largest.is_some_and(|it| u64::from(self.cut.per_device) * it.cells() <= room)
@@ -151,7 +151,7 @@ impl Engine for SplitEngine {
     fn stepped_sizes(&self, size: Size) -> Vec<Size> {
         let bands = self.bands(size);
         let mut sizes: Vec<Size> = bands.iter().filter_map(|band| band.size().ok()).collect();
-        sizes.sort_unstable_by_key(|size| std::cmp::Reverse(size.height()));
+        sizes.sort_unstable_by_key(|size| std::cmp::Reverse(size.height));
         sizes.dedup();
         sizes
     }
@@ -967,10 +967,10 @@ impl Translator<'_> {
         let content = |known: &Known| match what {
             Transfer::Bits => Ok(Content::Rows {
                 first: 0,
-                count: size.height(),
+                count: size.height,
             }),
             Transfer::Rows { first: row, count } => match row.checked_add(count) {
-                Some(end) if count > 0 && end <= size.height() => {
+                Some(end) if count > 0 && end <= size.height => {
                     Ok(Content::Rows { first: row, count })
                 }
                 _ => Err(invalid!("{first:?} of {size} has no {what:?}")),
@@ -1010,7 +1010,7 @@ impl Translator<'_> {
 /// The words of a band's lattice, halos and all, from those of the torus.
 fn words_of_band(band: Band, torus: &[u32]) -> Arc<[u32]> {
     let per_row = band.torus.words_per_row();
-    let height = i64::from(band.torus.height());
+    let height = i64::from(band.torus.height);
     let rows = i64::from(band.rows + 2 * band.halo);
     let mut words = Vec::with_capacity(rows as usize * per_row);
     for row in 0..rows {

@@ -267,8 +267,8 @@ fn measure_sweep(
     });
     let mut speedup = Speedup {
         kernel: sweep.kernel.name.into(),
-        width: sweep.size.width(),
-        height: sweep.size.height(),
+        width: sweep.size.width,
+        height: sweep.size.height,
         generations_per_round: sweep.generations_per_round,
         instances: counts.clone(),
         series: series.collect(),

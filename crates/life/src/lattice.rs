@@ -79,13 +79,13 @@ impl Lattice {
 
     /// Whether the cell in column `x`, row `y` is alive.
     pub fn get(&self, x: u32, y: u32) -> bool {
-        debug_assert!(x < self.size.width() && y < self.size.height());
+        debug_assert!(x < self.size.width && y < self.size.height);
         self.words[self.word_at(x, y)] >> (x % 32) & 1 == 1
     }
 
     /// Sets the cell in column `x`, row `y`.
     pub fn set(&mut self, x: u32, y: u32, alive: bool) {
-        debug_assert!(x < self.size.width() && y < self.size.height());
+        debug_assert!(x < self.size.width && y < self.size.height);
         let at = self.word_at(x, y);
         let bit = 1 << (x % 32);
         if alive {
@@ -112,8 +112,8 @@ impl Lattice {
 impl fmt::Debug for Lattice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "Lattice {} ({} alive)", self.size, self.population())?;
-        for y in 0..self.size.height().min(48) {
-            let row: String = (0..self.size.width().min(120))
+        for y in 0..self.size.height.min(48) {
+            let row: String = (0..self.size.width.min(120))
                 .map(|x| if self.get(x, y) { 'O' } else { '.' })
                 .collect();
             writeln!(f, "{row}")?;

@@ -101,7 +101,7 @@ fn memory_error(
 pub fn largest(size: Size, fits: impl Fn(Size) -> bool) -> Option<Size> {
     const STEP: u64 = 128;
     let square = |steps: u64| Size::new(steps * STEP, steps * STEP).ok();
-    let (mut below, mut above) = (0, u64::from(size.width().max(size.height())).div_ceil(STEP));
+    let (mut below, mut above) = (0, u64::from(size.width.max(size.height)).div_ceil(STEP));
     while above - below > 1 {
         let middle = below.midpoint(above);
         if square(middle).is_some_and(&fits) {

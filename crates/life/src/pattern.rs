@@ -239,8 +239,8 @@ impl Pattern {
             within.unwrap_or_else(|| (side - own).div_euclid(2).rem_euclid(side)) as u32
         };
         let corner = self.frame.corner;
-        let x = before(size.width(), self.width(), corner.map(|[x, _]| x));
-        let y = before(size.height(), self.height(), corner.map(|[_, y]| y));
+        let x = before(size.width, self.width(), corner.map(|[x, _]| x));
+        let y = before(size.height, self.height(), corner.map(|[_, y]| y));
         self.draw_into(&mut lattice, x, y)?;
         Ok(lattice)
     }
@@ -273,7 +273,7 @@ impl Pattern {
     /// If they do not: what [`too_large`] says, with a lattice that has room.
     pub fn check_fits(&self, lattice: Size) -> Result<(), Message> {
         let (width, height) = self.live_sides();
-        if width <= lattice.width() && height <= lattice.height() {
+        if width <= lattice.width && height <= lattice.height {
             return Ok(());
         }
         let offer = self.room_beside(lattice);
@@ -291,8 +291,8 @@ impl Pattern {
     /// the pattern's squares that one cell stands for, at least 1. A cell is alive if any cell of
     /// its square is. An empty pattern gives one dead cell.
     pub fn thumbnail(&self, max: Size) -> (Lattice, u32) {
-        let across = self.width().div_ceil(max.width());
-        let scale = across.max(self.height().div_ceil(max.height())).max(1);
+        let across = self.width().div_ceil(max.width);
+        let scale = across.max(self.height().div_ceil(max.height)).max(1);
         let side = |cells: u32| u64::from(cells.div_ceil(scale).max(1));
         let size = Size::new(side(self.width()), side(self.height()));
         let mut picture = Lattice::new(size.expect("no larger than a lattice"));
@@ -358,7 +358,7 @@ impl Lattice {
     /// torus, several times if it is larger than the lattice.
     pub fn part(&self, x: u32, y: u32, size: Size) -> Lattice {
         let mut part = Lattice::new(size);
-        let (width, height) = (self.size().width(), self.size().height());
+        let (width, height) = (self.size().width, self.size().height);
         let per_row = size.words_per_row();
         for (row, words) in part.words_mut().chunks_exact_mut(per_row).enumerate() {
             let from = ((u64::from(y) + row as u64) % u64::from(height)) as usize;
@@ -384,16 +384,13 @@ impl Lattice {
         let own = self.size();
         let shorter_by = |from: Size, to: Size| {
             let half = |from: u32, to: u32| from.saturating_sub(to) / 2;
-            [
-                half(from.width(), to.width()),
-                half(from.height(), to.height()),
-            ]
+            [half(from.width, to.width), half(from.height, to.height)]
         };
         let ([cut_x, cut_y], [x, y]) = (shorter_by(own, size), shorter_by(size, own));
-        let width = own.width().min(size.width());
+        let width = own.width.min(size.width);
         let mut resized = Lattice::try_new(size)?;
         let rows = self.words().chunks_exact(own.words_per_row());
-        let rows = rows.skip(cut_y as usize).take(size.height() as usize);
+        let rows = rows.skip(cut_y as usize).take(size.height as usize);
         for (row, words) in (0..).zip(rows) {
             for (first, end) in LiveRuns::new(words) {
                 let first = first.max(cut_x) - cut_x;

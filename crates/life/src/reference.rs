@@ -7,8 +7,8 @@ use super::{Lattice, Rule};
 pub fn step(lattice: &Lattice, rule: Rule) -> Lattice {
     let size = lattice.size();
     let mut next = Lattice::new(size);
-    for y in 0..size.height() {
-        for x in 0..size.width() {
+    for y in 0..size.height {
+        for x in 0..size.width {
             let alive = rule.next(lattice.get(x, y), live_neighbours(lattice, x, y));
             next.set(x, y, alive);
         }
@@ -29,7 +29,7 @@ pub fn run(lattice: &Lattice, rule: Rule, generations: u64) -> Lattice {
 /// cell: on a side shorter than 3 a neighbour counts more than once, and on a side of 1 the cell is
 /// its own neighbour.
 fn live_neighbours(lattice: &Lattice, x: u32, y: u32) -> u32 {
-    let (width, height) = (lattice.size().width(), lattice.size().height());
+    let (width, height) = (lattice.size().width, lattice.size().height);
     let columns = [(x + width - 1) % width, x, (x + 1) % width];
     let rows = [(y + height - 1) % height, y, (y + 1) % height];
     let mut count = 0;

@@ -35,7 +35,7 @@ pub fn read_whole(
         Some(torus) => torus,
         None => Size::new(frame.width.into(), frame.height.into())?,
     };
-    if frame.width > size.width() || frame.height > size.height() {
+    if frame.width > size.width || frame.height > size.height {
         return Err(message!("this lattice is larger than its torus"));
     }
     let mut lattice = make(size)?;
@@ -370,7 +370,7 @@ impl<'a, W: Write + ?Sized> RowWriter<'a, W> {
             writeln!(out, "#CXRLE Gen={}", head.generation)?;
         }
         head.notes.write(["#N ", "#O ", "#C "], out)?;
-        let (width, height) = (head.size.width(), head.size.height());
+        let (width, height) = (head.size.width, head.size.height);
         write!(out, "x = {width}, y = {height}, rule = {}", head.rule)?;
         if head.torus {
             write!(out, ":T{width},{height}")?;

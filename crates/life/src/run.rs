@@ -20,7 +20,7 @@ impl Run {
     /// around the torus; other cells are unchanged.
     pub(crate) fn draw_into(self, lattice: &mut Lattice, x: u32, y: u32) {
         let size = lattice.size();
-        let (width, height) = (u64::from(size.width()), u64::from(size.height()));
+        let (width, height) = (u64::from(size.width), u64::from(size.height));
         let row = around(u64::from(y) + u64::from(self.y), height);
         let first = around(u64::from(x) + u64::from(self.x), width);
         let end = first + u64::from(self.length).min(width);

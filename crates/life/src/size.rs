@@ -4,11 +4,15 @@ use lang::{Message, message};
 use std::fmt;
 use std::str::FromStr;
 
-/// A lattice's width and height in cells; both are at least 1.
+/// A lattice's width and height in cells; both are at least 1. [`Size::new`] checks them: outside of this
+/// crate there is no other way to make one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
 pub struct Size {
-    width: u32,
-    height: u32,
+    /// Cells in a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
 }
 
 impl Size {

@@ -77,7 +77,7 @@ impl Soup {
         before: usize,
     ) {
         let (chance, key) = (self.chance(), self.key().wrapping_add_signed(first));
-        let rows_each = (size.height() as usize).div_ceil(threads.max(1));
+        let rows_each = (size.height as usize).div_ceil(threads.max(1));
         let fill = |chunk: &mut [u32], first_row: usize| {
             for (row, words) in chunk.chunks_exact_mut(stride).enumerate() {
                 let words = &mut words[before..][..size.words_per_row()];
@@ -235,7 +235,7 @@ mod tests {
             let soup = Soup { density, seed, instance: 5 };
             let per_row = size.words_per_row();
             let stride = before + per_row + behind;
-            let mut words = vec![7; stride * size.height() as usize];
+            let mut words = vec![7; stride * size.height as usize];
             soup.fill_by(threads, size, 0, &mut words, stride, before);
             let lattice = soup.lattice(size);
             for (row, of) in words.chunks(stride).zip(lattice.words().chunks(per_row)) {

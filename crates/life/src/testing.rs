@@ -55,7 +55,7 @@ pub(crate) fn live_cells(lattice: &Lattice) -> Vec<(u32, u32)> {
 pub(crate) fn scattered_step(live: &[(u32, u32)], size: Size, rule: Rule) -> Vec<(u32, u32)> {
     /// Added to the neighbour count of a live cell.
     const ALIVE: u32 = 16;
-    let (width, height) = (size.width(), size.height());
+    let (width, height) = (size.width, size.height);
     let mut counts: HashMap<(u32, u32), u32> = HashMap::new();
     for &(x, y) in live {
         for place in 0..9 {

@@ -167,7 +167,7 @@ fn agrees(lattice: &Lattice, words: &[u32], transfer: TransferChoice) -> bool {
     if transfer != TransferChoice::Cells {
         return words[..lattice.words().len()] == *lattice.words();
     }
-    let (width, height) = (lattice.size().width(), lattice.size().height());
+    let (width, height) = (lattice.size().width, lattice.size().height);
     let cells = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
     cells
         .zip(words)

@@ -244,7 +244,7 @@ impl Work<'_> {
             ];
             if cells > MAX_CELLS_IN_PLACE {
                 order[..4].rotate_left(2);
-            } else if self.size.height() <= MAX_ROWS_IN_BITS {
+            } else if self.size.height <= MAX_ROWS_IN_BITS {
                 order.insert(0, "bits");
             }
             return order;
@@ -254,7 +254,7 @@ impl Work<'_> {
             Some(Streams::One | Streams::Default) => 1,
             Some(Streams::PerInstance | Streams::Batch) | None => lattices,
         };
-        let is_ragged = !self.size.width().is_multiple_of(128);
+        let is_ragged = !self.size.width.is_multiple_of(128);
         let fits = |row: &&Row| {
             let all_cells = if is_ragged {
                 row.all_cells_if_ragged

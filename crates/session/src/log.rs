@@ -954,7 +954,7 @@ impl Area {
     /// Whether the area contains a cell, without wrapping around the torus.
     pub fn contains(self, [x, y]: [u32; 2]) -> bool {
         let within = |at: u32, from: u32, side: u32| at >= from && at - from < side;
-        within(x, self.x, self.size.width()) && within(y, self.y, self.size.height())
+        within(x, self.x, self.size.width) && within(y, self.y, self.size.height)
     }
 }
 
@@ -971,7 +971,7 @@ impl Change {
     /// Whether there is room for it.
     fn fits(&self, lattice: Size) -> bool {
         self.area().is_none_or(|Area { size, .. }| {
-            size.width() <= lattice.width() && size.height() <= lattice.height()
+            size.width <= lattice.width && size.height <= lattice.height
         })
     }
 
@@ -1047,8 +1047,7 @@ impl Change {
                 let part = lattice.part(area.x, area.y, area.size);
                 let turned = turned(&part, *clockwise);
                 // Else it would meet itself.
-                if turned.size().width() <= size.width() && turned.size().height() <= size.height()
-                {
+                if turned.size().width <= size.width && turned.size().height <= size.height {
                     lay(&Lattice::new(area.size), &mut after, [area.x, area.y]);
                     lay(&turned, &mut after, turned_corner(*area, size));
                 }
@@ -1094,7 +1093,7 @@ impl Patch {
 
     /// Sets a cell, around the torus.
     fn set(&mut self, x: u32, y: u32, alive: bool) {
-        let (x, y) = (x % self.size.width(), y % self.size.height());
+        let (x, y) = (x % self.size.width, y % self.size.height);
         let word = y as usize * self.size.words_per_row() + (x / 32) as usize;
         let mask = 1 << (x % 32);
         self.edits.push(WordEdit {
@@ -1108,24 +1107,24 @@ impl Patch {
     /// cells. Nothing happens if it is larger than the lattice.
     fn lay(&mut self, pattern: &Lattice, [x, y]: [u32; 2], overwrites_dead: bool) {
         let (own, all) = (pattern.size(), self.size);
-        if own.width() > all.width() || own.height() > all.height() {
+        if own.width > all.width || own.height > all.height {
             return;
         }
         let per_row = all.words_per_row();
         let mut row = vec![[0u32; 2]; per_row]; // mask and bits
-        let (left, top) = (x % all.width(), y % all.height());
+        let (left, top) = (x % all.width, y % all.height);
         let rows = pattern.words().chunks_exact(own.words_per_row());
         for (words, y) in rows.zip(0..) {
             row.fill([0; 2]);
             for (&bits, i) in words.iter().zip(0..) {
-                let count = (own.width() - 32 * i).min(32);
+                let count = (own.width - 32 * i).min(32);
                 let cells = u32::MAX >> (32 - count);
                 let mask = if overwrites_dead { cells } else { bits };
                 if mask != 0 {
-                    put(&mut row, all.width(), left, i, mask, bits);
+                    put(&mut row, all.width, left, i, mask, bits);
                 }
             }
-            let first = ((top + y) % all.height()) as usize * per_row;
+            let first = ((top + y) % all.height) as usize * per_row;
             let touched = row.iter().zip(first as u32..);
             let touched = touched.filter(|([mask, _], _)| *mask != 0);
             self.edits
@@ -1178,7 +1177,7 @@ fn put(row: &mut [[u32; 2]], width: u32, left: u32, i: u32, mask: u32, bits: u32
 
 /// Left and right exchanged, or top and bottom.
 pub fn flipped(part: &Lattice, horizontal: bool) -> Lattice {
-    let (width, height) = (part.size().width(), part.size().height());
+    let (width, height) = (part.size().width, part.size().height);
     rearranged(part, part.size(), |x, y| {
         if horizontal {
             (width - 1 - x, y)
@@ -1190,7 +1189,7 @@ pub fn flipped(part: &Lattice, horizontal: bool) -> Lattice {
 
 /// A quarter turn; a tall part becomes a wide one.
 pub fn turned(part: &Lattice, clockwise: bool) -> Lattice {
-    let (width, height) = (part.size().width(), part.size().height());
+    let (width, height) = (part.size().width, part.size().height);
     let size = Size::new(height.into(), width.into()).expect("as many cells as before");
     rearranged(part, size, |x, y| {
         if clockwise {
@@ -1203,12 +1202,12 @@ pub fn turned(part: &Lattice, clockwise: bool) -> Lattice {
 
 /// Where the top left of an area is when it has been turned about its middle.
 fn turned_corner(area: Area, lattice: Size) -> [u32; 2] {
-    let (width, height) = (i64::from(area.size.width()), i64::from(area.size.height()));
+    let (width, height) = (i64::from(area.size.width), i64::from(area.size.height));
     let moved = (width - height).div_euclid(2);
     let around = |at: i64, side: u32| at.rem_euclid(side.into()) as u32;
     [
-        around(i64::from(area.x) + moved, lattice.width()),
-        around(i64::from(area.y) - moved, lattice.height()),
+        around(i64::from(area.x) + moved, lattice.width),
+        around(i64::from(area.y) - moved, lattice.height),
     ]
 }
 

@@ -152,7 +152,7 @@ impl Pictures {
 /// Bits of cells, row by row, the least significant bit leftmost.
 fn pack(size: Size, cells: &[u32], packed: &mut Vec<u32>) {
     packed.clear();
-    for row in cells.chunks_exact(size.width() as usize) {
+    for row in cells.chunks_exact(size.width as usize) {
         let word = |cells: &[u32]| {
             cells
                 .iter()

@@ -78,7 +78,7 @@ pub(crate) fn write_lattice(
     size: Size,
     all: impl FnOnce(&mut dyn FnMut(&[u32]) -> io::Result<()>) -> io::Result<()>,
 ) -> fmt::Result {
-    writeln!(f, "x = {}, y = {}", size.width(), size.height())?;
+    writeln!(f, "x = {}, y = {}", size.width, size.height)?;
     let mut lines = Lines(f);
     let mut writer = RowWriter::body(size, &mut lines);
     all(&mut |rows| writer.rows(rows))

@@ -551,8 +551,8 @@ impl RoundWork {
     pub fn of(setup: &Setup, instances: usize, generations: u32) -> RoundWork {
         RoundWork {
             instances,
-            width: setup.size.width(),
-            height: setup.size.height(),
+            width: setup.size.width,
+            height: setup.size.height,
             rule: setup.rule.to_string(),
             generations,
         }

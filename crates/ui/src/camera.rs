@@ -136,7 +136,7 @@ pub struct PanelPart {
 
 /// Where a point lies once its lattice was resized about the middle.
 fn resized(point: [f64; 2], from: Size, to: Size) -> [f64; 2] {
-    let [from, to] = [from, to].map(|size| [size.width(), size.height()].map(i64::from));
+    let [from, to] = [from, to].map(|size| [size.width, size.height].map(i64::from));
     [0, 1].map(|axis| point[axis] + ((to[axis] - from[axis]) / 2) as f64)
 }
 
@@ -286,7 +286,7 @@ struct Through {
 impl Through {
     fn new(size: Size, panel: [u32; 2]) -> Through {
         Through {
-            lattice: [size.width(), size.height()].map(f64::from),
+            lattice: [size.width, size.height].map(f64::from),
             panel: panel.map(f64::from),
         }
     }

@@ -393,7 +393,7 @@ fn count(status: &Status) -> String {
 
 /// The width and the height of the lattices.
 fn sides(status: &Status) -> String {
-    match (status.lattices.size.width(), status.lattices.size.height()) {
+    match (status.lattices.size.width, status.lattices.size.height) {
         (width, height) if width == height => format!("{width}²"),
         (width, height) => format!("{width} × {height}"),
     }

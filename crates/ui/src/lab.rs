@@ -152,8 +152,8 @@ impl RoundFacts {
     /// The kernel's arguments that are numbers.
     fn numbers(&self) -> String {
         let number = |parameter: &Parameter| match parameter {
-            Parameter::Width => Some(self.size.width().to_string()),
-            Parameter::Height => Some(self.size.height().to_string()),
+            Parameter::Width => Some(self.size.width.to_string()),
+            Parameter::Height => Some(self.size.height.to_string()),
             Parameter::RuleTable => Some("rule".into()),
             Parameter::Generations => Some(self.generations_of_launch()),
             _ => None,
@@ -245,7 +245,7 @@ impl RoundFacts {
 
 /// The parts of a round, in the order of the calls, each for instance `i`; depth first they are one.
 fn pieces(facts: &RoundFacts) -> Vec<String> {
-    let (width, height) = (facts.size.width(), facts.size.height());
+    let (width, height) = (facts.size.width, facts.size.height);
     let i = facts.index();
     let bits = match facts.kernel.layout {
         Layout::I32 | Layout::Planar => "bits",
@@ -354,8 +354,8 @@ fn launch_cooperatively(facts: &RoundFacts) -> String {
          cudaLaunchCooperativeKernel(\n    \
          (void*){},\n    \
          dim3({across}, {down}), {threads}, args, {}, {});\n",
-        facts.size.width(),
-        facts.size.height(),
+        facts.size.width,
+        facts.size.height,
         facts.generations_of_launch(),
         facts.buffers().join(", &"),
         facts.symbol(),

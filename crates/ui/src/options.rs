@@ -235,6 +235,6 @@ impl Ghost {
         let (instance, [x, y]) = self.at?;
         let size = self.pattern.size();
         let half = |side: u32| i64::from(side / 2);
-        Some((instance, [x - half(size.width()), y - half(size.height())]))
+        Some((instance, [x - half(size.width), y - half(size.height)]))
     }
 }

@@ -13,8 +13,8 @@ pub fn density(region: Option<ReduceRegion>, size: Size, [x, y]: [u32; 2], words
             .get(y as usize * size.words_per_row() + x as usize / 32)
             .map(|word| 255 * (word >> (x % 32) & 1)),
         Some(region) => {
-            let column = region.column_at(middle(x), size.width());
-            let row = region.row_at(middle(y), size.height());
+            let column = region.column_at(middle(x), size.width);
+            let row = region.row_at(middle(y), size.height);
             column.zip(row).and_then(|(column, row)| {
                 let at = (row * region.width + column) as usize;
                 Some(words.get(at / 4)? >> (8 * (at % 4)) & 255)
@@ -54,16 +54,16 @@ pub(crate) fn live_area(picture: &Picture, size: Size, words: &[u32]) -> Option<
     }
     let region = picture.region;
     let column = |x: u32| {
-        let at = region.map_or(Some(x), |it| it.column_at(middle(x), size.width()))?;
+        let at = region.map_or(Some(x), |it| it.column_at(middle(x), size.width))?;
         let at = at as usize * bits;
         Some(columns.get(at / 32)? >> (at % 32) & ((1 << bits) - 1) != 0)
     };
     let row = |y: u32| {
-        let at = region.map_or(Some(y), |it| it.row_at(middle(y), size.height()))?;
+        let at = region.map_or(Some(y), |it| it.row_at(middle(y), size.height))?;
         rows.get(at as usize).copied()
     };
-    let columns: Option<Vec<bool>> = (0..size.width()).map(column).collect();
-    let rows: Option<Vec<bool>> = (0..size.height()).map(row).collect();
+    let columns: Option<Vec<bool>> = (0..size.width).map(column).collect();
+    let rows: Option<Vec<bool>> = (0..size.height).map(row).collect();
     let ((x, width), (y, height)) = (around(&columns?)?, around(&rows?)?);
     let (middle, sides) = ([x, y], [width, height]);
     Some(LiveArea { middle, sides })
@@ -97,7 +97,7 @@ pub fn request(
 ) -> PicturePlan {
     let bits = 4 * size.words() as u64 * instances as u64;
     let transfer = choice.transfer(bits, most_auto_bits);
-    let sides = size.words_per_row().max(size.height() as usize);
+    let sides = size.words_per_row().max(size.height as usize);
     let fits = bits <= MAX_BITS_TEXTURE_BYTES && sides <= max_side as usize;
     if transfer != Transfer::View && fits {
         // The same for every camera, so that moving it asks for nothing.
@@ -130,7 +130,7 @@ fn region(
 ) -> ReduceRegion {
     let one = ReduceRegion::ONE as f64;
     let step = (one / transform.scale).round().max(one);
-    let lattice = [size.width(), size.height()].map(f64::from);
+    let lattice = [size.width, size.height].map(f64::from);
     let around = transform.goes_around(size, panel);
     // The edge of the first pixel, and how many there are.
     let [(x0, width), (y0, height)] = [0, 1].map(|axis| {

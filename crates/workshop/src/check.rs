@@ -106,8 +106,8 @@ impl Stepper<'_> {
         let value = |parameter: &Parameter| match parameter {
             Parameter::From | Parameter::Cells => Value::Input,
             Parameter::To => Value::Output,
-            Parameter::Width => Value::Number(self.size.width()),
-            Parameter::Height => Value::Number(self.size.height()),
+            Parameter::Width => Value::Number(self.size.width),
+            Parameter::Height => Value::Number(self.size.height),
             Parameter::RuleTable => Value::Number(self.rule.table()),
             Parameter::Generations => Value::Number(generations),
             other => unreachable!("a rung takes {other:?}"),
@@ -211,7 +211,7 @@ pub(crate) fn check_case(
         }
         let difference = first_difference(size, layout, &words, &expected);
         let case = case.clone();
-        return Err(if difference.cell.0 >= size.width() {
+        return Err(if difference.cell.0 >= size.width {
             Fault::BitsBeyondWidth {
                 case,
                 generation,
@@ -300,8 +300,8 @@ pub(crate) fn cases(own: &OwnKernel, seed: u64) -> Vec<Case> {
             }
         };
         Case {
-            width: size.width(),
-            height: size.height(),
+            width: size.width,
+            height: size.height,
             rule: rule.to_string(),
             density: DENSITIES[(number + round) % DENSITIES.len()],
             seed: numbers.draw(),
@@ -325,8 +325,8 @@ pub(crate) fn cases_for_gpu(own: &OwnKernel, seed: u64) -> Vec<Case> {
     let large: Vec<Case> = large
         .zip(&cases)
         .map(|(size, case)| Case {
-            width: size.width(),
-            height: size.height(),
+            width: size.width,
+            height: size.height,
             generations: if size.cells() > HUGE { 1 } else { 2 },
             lattices: 1,
             ..case.clone()
@@ -343,7 +343,7 @@ pub(crate) const POISON: u32 = 0xa5a5_a5a5;
 
 /// Words of a row.
 fn words_per_row(size: Size, layout: Layout) -> u32 {
-    (layout.words(size) / size.height() as usize) as u32
+    (layout.words(size) / size.height as usize) as u32
 }
 
 /// The column of a bit of a row's word, which may be beyond the width.
@@ -351,7 +351,7 @@ fn column(size: Size, layout: Layout, word: u32, bit: u32) -> u32 {
     match layout {
         Layout::I32 => word,
         Layout::Bits => 32 * word + bit,
-        Layout::Planar => (bit * size.width() / 32 + word) % size.width(),
+        Layout::Planar => (bit * size.width / 32 + word) % size.width,
     }
 }
 
@@ -367,11 +367,11 @@ fn bits_per_word(layout: Layout) -> u32 {
 pub fn words_of(lattice: &Lattice, layout: Layout) -> Vec<u32> {
     let size = lattice.size();
     let mut words = Vec::with_capacity(layout.words(size));
-    for y in 0..size.height() {
+    for y in 0..size.height {
         words.extend((0..words_per_row(size, layout)).map(|word| {
             let is_alive = |&bit: &u32| {
                 let x = column(size, layout, word, bit);
-                x < size.width() && lattice.get(x, y)
+                x < size.width && lattice.get(x, y)
             };
             let alive = (0..bits_per_word(layout)).filter(is_alive);
             alive.map(|bit| 1 << bit).sum::<u32>()
@@ -388,7 +388,7 @@ pub fn lattice_of(size: Size, words: &[u32], layout: Layout) -> Lattice {
         for (index, word) in (0..).zip(row) {
             for bit in 0..bits_per_word(layout) {
                 let x = column(size, layout, index, bit);
-                if x < size.width() {
+                if x < size.width {
                     lattice.set(x, y, word >> bit & 1 == 1);
                 }
             }
@@ -463,7 +463,7 @@ mod tests {
                 let expected = words_of(&lattice, layout);
                 let back = lattice_of(size, &expected, layout);
                 assert_eq!(back, lattice, "{layout:?}, {size}");
-                let (x, y) = (size.width() - 1, size.height() - 2);
+                let (x, y) = (size.width - 1, size.height - 2);
                 let mut other = lattice.clone();
                 other.set(x, y, !lattice.get(x, y));
                 let is = words_of(&other, layout);

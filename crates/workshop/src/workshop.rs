@@ -314,7 +314,7 @@ impl OwnStepper for EmulatedStepper {
         let cells = size.cells().saturating_mul(generations.into());
         let seconds = LAUNCH_LIMIT.as_secs() + cells / MIN_CELLS_PER_SECOND;
         let request = Request::Step {
-            sides: (size.width(), size.height()),
+            sides: (size.width, size.height),
             rule: rule.to_string(),
             generations,
             seconds: seconds.min(3600) as u32,

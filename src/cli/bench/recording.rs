@@ -250,7 +250,7 @@ fn picture(sim: &Sim, switches: Switches) -> PicturePlan {
             .transfer(bits, PicturePlan::MAX_AUTO_BITS_BYTES),
         region: ReduceRegion {
             step: i64::from(STEP) * ReduceRegion::ONE,
-            ..ReduceRegion::of_cells(size.width() / STEP, size.height() / STEP)
+            ..ReduceRegion::of_cells(size.width / STEP, size.height / STEP)
         },
         only: None,
     }

@@ -414,7 +414,7 @@ impl Validator {
             Transfer::Bits => size.words(),
             Transfer::Rows { first, count } => {
                 let end = first.checked_add(count);
-                if count == 0 || end.is_none_or(|end| end > size.height()) {
+                if count == 0 || end.is_none_or(|end| end > size.height) {
                     bail!("{lattice:?} of {size} has no {what:?}");
                 }
                 size.words_per_row() * count as usize
@@ -458,11 +458,11 @@ impl Validator {
         let target = known(self.lattices.find(to), to)?.size;
         let fits = |first: u32, size: Size| {
             let end = first.checked_add(rows.count);
-            rows.count > 0 && end.is_some_and(|end| end <= size.height())
+            rows.count > 0 && end.is_some_and(|end| end <= size.height)
         };
         let are_apart = from != to || rows.from.abs_diff(rows.to) >= rows.count;
         let is_in_layout = |lattice| self.states.get(lattice).layout == layout;
-        if source.width() == target.width()
+        if source.width == target.width
             && is_in_layout(from)
             && is_in_layout(to)
             && fits(rows.from, source)

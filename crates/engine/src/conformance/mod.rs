@@ -835,7 +835,7 @@ fn edited(case: Case, lattice: &Lattice, sparse: bool) -> Lattice {
         return other;
     }
     let mut edited = lattice.clone();
-    let (width, height) = (case.size.width(), case.size.height());
+    let (width, height) = (case.size.width, case.size.height);
     for i in 0..9 {
         let (x, y) = (i * 37 % width, i * 11 % height);
         edited.set(x, y, other.get(x, y));
@@ -857,7 +857,7 @@ impl Fixture {
         for kernel in self.kernels() {
             self.engine.reserve(kernel.layout)?;
             let mut cases = self.cases_for(kernel, MAX_CELLS_AT_SEAMS);
-            cases.sort_by_key(|case| std::cmp::Reverse(case.size.height()));
+            cases.sort_by_key(|case| std::cmp::Reverse(case.size.height));
             cases.truncate(2);
             for case in cases {
                 let mut want = case.soup(0.4, 9);
@@ -887,9 +887,9 @@ fn edited_at_seams(lattice: &Lattice) -> Lattice {
     let mut edited = lattice.clone();
     for bands in 2..=8 {
         for band in 0..bands {
-            let first = band * size.height() / bands;
-            for row in [first, (first + size.height() - 1) % size.height()] {
-                let column = (bands * 13 + row) % size.width();
+            let first = band * size.height / bands;
+            for row in [first, (first + size.height - 1) % size.height] {
+                let column = (bands * 13 + row) % size.width;
                 edited.set(column, row, !lattice.get(column, row));
             }
         }
@@ -940,7 +940,7 @@ impl Fixture {
         for case in self.cases.clone() {
             let size = case.size;
             let start = case.soup(0.4, 3);
-            let sides = [size.width(), size.height()].map(|side| i64::from(side) << 16);
+            let sides = [size.width, size.height].map(|side| i64::from(side) << 16);
             let whole = sides[0] / i64::from(width) + 1;
             let view = |x0, y0, step| ReduceRegion {
                 x0,
@@ -1030,7 +1030,7 @@ impl Fixture {
         for case in self.cases.clone() {
             let size = case.size;
             let start = case.soup(0.4, 6);
-            let height = size.height();
+            let height = size.height;
             let half = height.div_ceil(2);
             for (first, count) in [(0, 1), (height / 3, half), (height - 1, 1), (0, height)] {
                 let rows = case.download(SLOT, Transfer::Rows { first, count });
@@ -1072,11 +1072,11 @@ pub fn reduced(region: ReduceRegion, lattice: &Lattice) -> Vec<u8> {
     };
     let size = lattice.size();
     let columns: Vec<_> = (0..region.width)
-        .map(|i| cells(region.columns(i), size.width()))
+        .map(|i| cells(region.columns(i), size.width))
         .collect();
     let mut bytes = Vec::new();
     for j in 0..region.height {
-        let rows = cells(region.rows(j), size.height());
+        let rows = cells(region.rows(j), size.height);
         for columns in &columns {
             let covered = rows.len() * columns.len();
             let alive = |y: u32| columns.iter().filter(|&&x| lattice.get(x, y)).count();

@@ -253,7 +253,7 @@ impl Stored {
     }
 
     fn pack(&mut self) {
-        let width = self.size.width() as usize;
+        let width = self.size.width as usize;
         let bits = &mut self.bits.now;
         match &self.reserved {
             _ if self.layout == Layout::Bits => {}
@@ -273,7 +273,7 @@ impl Stored {
     }
 
     fn edit(&mut self, edits: &[WordEdit]) {
-        let width = self.size.width() as usize;
+        let width = self.size.width as usize;
         let per_row = self.size.words_per_row();
         for edit in edits {
             let (y, word) = (edit.word as usize / per_row, edit.word as usize % per_row);
@@ -295,7 +295,7 @@ impl Stored {
     }
 
     fn unpack(&mut self, to: Layout) {
-        let width = self.size.width() as usize;
+        let width = self.size.width as usize;
         let bits = &self.bits.now;
         match &mut self.reserved {
             _ if to == Layout::Bits => {}
@@ -362,7 +362,7 @@ impl Stored {
 
     /// Rows of the cells in the working layout, one behind the other.
     fn copy_out(&self, rows: RowCopy) -> Vec<u32> {
-        let width = self.size.width() as usize;
+        let width = self.size.width as usize;
         let mut copied = Vec::new();
         for y in (rows.from as usize..).take(rows.count as usize) {
             match &self.reserved {
@@ -379,7 +379,7 @@ impl Stored {
 
     /// Replaces rows by those that [`Stored::copy_out`] returned.
     fn copy_in(&mut self, rows: RowCopy, copied: &[u32]) {
-        let width = self.size.width() as usize;
+        let width = self.size.width as usize;
         let words = copied.chunks_exact(copied.len() / rows.count as usize);
         for (y, words) in (rows.to as usize..).zip(words) {
             match &mut self.reserved {
@@ -426,7 +426,7 @@ impl Stored {
 fn measure_bits(bits: &BitRows, band: Option<Band>, before: &mut [u32]) -> Measure {
     let size = bits.size;
     let (rows, first) = match band {
-        None => (0..size.height() as usize, 0),
+        None => (0..size.height as usize, 0),
         Some(band) => {
             let own = band.halo as usize..(band.halo + band.rows) as usize;
             (own, band.first as usize * size.words_per_row())
@@ -473,11 +473,11 @@ fn measure_rows(
 fn reduce(bits: &BitRows, region: ReduceRegion, view: &mut Vec<u32>) {
     view.resize(region.words(), 0);
     let size = bits.size;
-    let widths = region.widths(size.width());
+    let widths = region.widths(size.width);
     let mut lines = view.chunks_exact_mut(region.width as usize / 4);
-    count_lines(bits, size.height(), Some, region, |j, alive| {
+    count_lines(bits, size.height, Some, region, |j, alive| {
         let line = lines.next().expect("as many as the region has");
-        region.put_line(j, alive, &widths, size.height(), line);
+        region.put_line(j, alive, &widths, size.height, line);
     });
 }
 
@@ -485,7 +485,7 @@ fn reduce(bits: &BitRows, region: ReduceRegion, view: &mut Vec<u32>) {
 fn count_in_band(bits: &BitRows, band: Band, region: ReduceRegion, view: &mut Vec<u32>) {
     view.clear();
     let own_row = |row: usize| band.own_row(row as u32).map(|row| row as usize);
-    let height = band.torus.height();
+    let height = band.torus.height;
     count_lines(bits, height, own_row, region, |_, alive| {
         view.extend(alive.iter().map(|&alive| alive as u32));
     });
@@ -505,7 +505,7 @@ fn count_lines(
     // Few pixels wrap around, so their wrapped part is counted separately.
     let mut beyond = Vec::new();
     for i in 0..region.width {
-        let [first, second] = on_torus(region.columns(i), size.width());
+        let [first, second] = on_torus(region.columns(i), size.width);
         if !second.is_empty() {
             beyond.push((i as usize, second));
         }

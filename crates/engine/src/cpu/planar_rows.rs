@@ -105,7 +105,7 @@ pub(super) struct Planes {
 
 impl Planes {
     fn of(size: Size) -> Planes {
-        let width = size.width() as usize;
+        let width = size.width as usize;
         let across = size.words_per_row();
         let mut planes = Planes {
             width,
@@ -136,7 +136,7 @@ impl Shape {
     fn of(size: Size) -> Shape {
         Shape {
             size,
-            bands: Bands::of(size.height() as usize),
+            bands: Bands::of(size.height as usize),
             planes: Planes::of(size),
         }
     }
@@ -204,7 +204,7 @@ impl<'a> Rows<'a> {
             let count = self.shape.bands.rows;
             let row = match usize::try_from(i) {
                 Ok(i) if i < count => self.row(i),
-                _ if self.shape.size.height() as usize <= LANES => {
+                _ if self.shape.size.height as usize <= LANES => {
                     self.row(i.rem_euclid(count as isize) as usize)
                 }
                 _ => {
@@ -343,7 +343,7 @@ impl PlanarRows {
     /// The lanes that contain the lattice's row `y`, each with the row of vectors where it is.
     fn places_of(&self, y: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
         let Shape { size, bands, .. } = &self.shape;
-        let height = size.height() as usize;
+        let height = size.height as usize;
         let row = move |lane: usize| (y + height - bands.starts[lane]) % height;
         let places = (0..LANES).map(move |lane| (lane, row(lane)));
         places.filter(|&(_, i)| i < bands.rows)
@@ -498,13 +498,13 @@ impl BitRows {
         Ok(BitRows {
             size,
             stride,
-            words: memory::zeroed(stride * size.height() as usize, what)?,
+            words: memory::zeroed(stride * size.height as usize, what)?,
         })
     }
 
     /// Size in bytes for a lattice.
     pub(super) fn bytes(size: Size) -> u64 {
-        memory::bytes_of::<u32>(stride(size) * size.height() as usize)
+        memory::bytes_of::<u32>(stride(size) * size.height as usize)
     }
 
     /// The words of row `y`. Bits beyond the width are not cells.
@@ -514,7 +514,7 @@ impl BitRows {
 
     /// Writes every row: `fill` gets the row's index and words.
     pub(super) fn fill(&mut self, mut fill: impl FnMut(usize, &mut [u32])) {
-        let width = self.size.width() as usize;
+        let width = self.size.width as usize;
         for (y, row) in self.words.chunks_exact_mut(self.stride).enumerate() {
             fill(y, &mut row[1..=width.div_ceil(32)]);
             seal(row, width);
@@ -525,7 +525,7 @@ impl BitRows {
     pub(super) fn change(&mut self, y: usize, change: impl FnOnce(&mut [u32])) {
         let row = &mut self.words[y * self.stride..][..self.stride];
         change(&mut row[1..=self.size.words_per_row()]);
-        seal(row, self.size.width() as usize);
+        seal(row, self.size.width as usize);
     }
 
     /// Loads a lattice in the layout that crosses the bus.
@@ -537,7 +537,7 @@ impl BitRows {
     /// Makes the rows of a soup from row `first` on, whose number may be negative.
     pub(super) fn make_soup(&mut self, soup: Soup, first: i64) {
         soup.fill(self.size, first, &mut self.words, self.stride, 1);
-        let width = self.size.width() as usize;
+        let width = self.size.width as usize;
         let rows = self.words.chunks_exact_mut(self.stride);
         rows.for_each(|row| seal(row, width));
     }

@@ -352,7 +352,7 @@ impl Issuer<'_> {
         let max = match op {
             Upload(_) | Soup(_) | Edit(_) | CopyRows { .. } => 1,
             Reduce(_) | Measure if state.band.is_some() => 1,
-            _ => (i32::MAX as u32 / run.size.height()).min(Launch::MAX_GRID_Z),
+            _ => (i32::MAX as u32 / run.size.height).min(Launch::MAX_GRID_Z),
         };
         let of_views = matches!(
             op,
@@ -514,7 +514,7 @@ impl Issuer<'_> {
         ];
         // A thread per row, in small blocks, so that few rows spread over many SMs.
         const THREADS: u32 = 64;
-        let shape = Launch::in_row(run.size.height().div_ceil(THREADS), THREADS);
+        let shape = Launch::in_row(run.size.height.div_ceil(THREADS), THREADS);
         self.launch_support(SupportKernel::SOUP, shape, values)
     }
 
@@ -528,7 +528,7 @@ impl Issuer<'_> {
                 (Edits, list),
                 (EditCount, edits.len() as u64),
                 (Cells, cells),
-                (Width, run.size.width().into()),
+                (Width, run.size.width.into()),
                 (LayoutIndex, run.state.layout as u64),
             ];
             // A row of threads per edit, one per cell of its word.
@@ -834,5 +834,5 @@ fn own_offset(band: Band) -> u64 {
 }
 
 fn sides(size: Size) -> (u64, u64) {
-    (size.width().into(), size.height().into())
+    (size.width.into(), size.height.into())
 }

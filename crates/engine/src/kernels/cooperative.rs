@@ -133,7 +133,7 @@ impl Division {
             let min = min_blocks(size, VARIANTS[entry]);
             let max = match VARIANTS[entry].halo {
                 0 => 1,
-                halo => sm_count.min(size.height() / halo),
+                halo => sm_count.min(size.height / halo),
             };
             let blocks = [min, min.map(|min| fill.clamp(min, max.max(min)))];
             blocks
@@ -222,12 +222,12 @@ pub(super) fn min_sm_count(size: Size) -> u32 {
 
 /// Lanes that have a row together.
 fn lanes_across(size: Size, variant: Variant) -> u32 {
-    size.width().div_ceil(32).div_ceil(variant.words)
+    size.width.div_ceil(32).div_ceil(variant.words)
 }
 
 /// Groups of lanes of a block.
 fn groups(size: Size, variant: Variant, blocks: u32) -> u32 {
-    let rows = size.height().div_ceil(blocks) + 2 * variant.halo;
+    let rows = size.height.div_ceil(blocks) + 2 * variant.halo;
     rows.div_ceil(variant.rows)
 }
 
@@ -235,7 +235,7 @@ fn groups(size: Size, variant: Variant, blocks: u32) -> u32 {
 fn min_blocks(size: Size, variant: Variant) -> Option<u32> {
     let across = lanes_across(size, variant);
     let fits_exactly =
-        size.width().is_multiple_of(128) && (size.width() / 32).is_multiple_of(variant.words);
+        size.width.is_multiple_of(128) && (size.width / 32).is_multiple_of(variant.words);
     if !(2..=32).contains(&across) || (variant.exact && !fits_exactly) {
         return None;
     }
@@ -246,12 +246,12 @@ fn min_blocks(size: Size, variant: Variant) -> Option<u32> {
     if variant.halo == 0 {
         // Two groups may both have a row at their border, but not more.
         let groups = groups(size, variant, 1);
-        let is_even = size.height() / groups + 1 >= variant.rows;
+        let is_even = size.height / groups + 1 >= variant.rows;
         return (groups <= max_groups && is_even).then_some(1);
     }
     let own = max_rows.checked_sub(2 * variant.halo)?;
-    let blocks = size.height().div_ceil(own.max(1)).max(2);
-    (own >= variant.halo && size.height() / blocks >= variant.halo).then_some(blocks)
+    let blocks = size.height.div_ceil(own.max(1)).max(2);
+    (own >= variant.halo && size.height / blocks >= variant.halo).then_some(blocks)
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ impl Layout {
 
     /// Whether the layout supports a lattice of this size.
     pub fn supports(self, size: Size) -> bool {
-        self != Layout::Planar || size.width() >= Self::MIN_PLANAR_WIDTH
+        self != Layout::Planar || size.width >= Self::MIN_PLANAR_WIDTH
     }
 
     /// Words of a lattice on a GPU, where a planar row is a whole number of quads, which are loaded
@@ -35,13 +35,13 @@ impl Layout {
         match self {
             Layout::I32 => size.cells() as usize,
             Layout::Bits => size.words(),
-            Layout::Planar => planar_words_per_row(size) as usize * size.height() as usize,
+            Layout::Planar => planar_words_per_row(size) as usize * size.height as usize,
         }
     }
 
     /// Bytes of a row of a lattice on a GPU.
     pub fn row_bytes(self, size: Size) -> usize {
-        4 * self.words(size) / size.height() as usize
+        4 * self.words(size) / size.height as usize
     }
 }
 
@@ -50,7 +50,7 @@ pub(super) const CELLS_PER_LANE: u32 = 128;
 
 /// Words of a planar row on a GPU.
 pub(crate) const fn planar_words_per_row(size: Size) -> u32 {
-    4 * size.width().div_ceil(CELLS_PER_LANE)
+    4 * size.width.div_ceil(CELLS_PER_LANE)
 }
 
 /// Adjacent lattices that run at the same time.
@@ -155,8 +155,8 @@ impl Launch {
             ),
         };
         let useful = 32 - halo; // lanes of a window whose words are stored
-        let lanes = size.width().div_ceil(CELLS_PER_LANE);
-        let is_ring = size.width() == lanes * CELLS_PER_LANE;
+        let lanes = size.width.div_ceil(CELLS_PER_LANE);
+        let is_ring = size.width == lanes * CELLS_PER_LANE;
         // The number of windows with one warp per strip, and the strips per warp for the remaining
         // width.
         let (full, packed) = match (lanes, lanes % useful) {
@@ -173,8 +173,8 @@ impl Launch {
         let choices = choices.iter();
         let mut choices =
             choices.map(|&(per_sm, min_rows)| (strips(warps(per_sm)).max(1), min_rows));
-        let chosen = choices.find(|&(strips, min_rows)| size.height().div_ceil(strips) >= min_rows);
-        let max_strips = size.height().div_ceil(MIN_ROWS);
+        let chosen = choices.find(|&(strips, min_rows)| size.height.div_ceil(strips) >= min_rows);
+        let max_strips = size.height.div_ceil(MIN_ROWS);
         let strips = chosen.map_or(max_strips, |(strips, _)| strips);
         let last = match packed {
             0 => 0,
@@ -191,10 +191,10 @@ impl Launch {
     pub fn convert(size: Size, lattices: u32, layout: Layout) -> Launch {
         /// Planar words across and rows down that a block of `planar.cu` converts, by nine warps.
         const PLANAR_TILE: (u32, u32) = (256, 4);
-        let rows = size.height() * lattices;
+        let rows = size.height * lattices;
         match layout {
-            Layout::I32 => Self::over(size.width(), rows, Self::SUPPORT_BLOCK),
-            Layout::Bits => Self::over(size.width().div_ceil(32), rows, Self::SUPPORT_BLOCK),
+            Layout::I32 => Self::over(size.width, rows, Self::SUPPORT_BLOCK),
+            Layout::Bits => Self::over(size.width.div_ceil(32), rows, Self::SUPPORT_BLOCK),
             Layout::Planar => Launch {
                 block: [32, 9, 1],
                 ..Self::over(planar_words_per_row(size), rows, PLANAR_TILE)

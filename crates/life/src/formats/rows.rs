@@ -140,7 +140,7 @@ fn each_part(
 /// Errors of `out`.
 pub(crate) fn write_plaintext(head: Head, words: &[u32], out: &mut dyn Write) -> io::Result<()> {
     head.notes.write(["!Name: ", "!Author: ", "! "], out)?;
-    let width = head.size.width() as usize;
+    let width = head.size.width as usize;
     let mut line = vec![b'.'; width + 1];
     line[width] = b'\n';
     for row in words.chunks_exact(head.size.words_per_row()) {

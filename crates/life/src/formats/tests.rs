@@ -17,8 +17,8 @@ const ANY: &[&str] = &["a.rle", "a.cells", "a.lif", "a.mc", "a"];
 /// The rows of a lattice.
 fn rows(lattice: &Lattice) -> String {
     let cell = |x, y| if lattice.get(x, y) { 'O' } else { '.' };
-    let row = |y| (0..lattice.size().width()).map(|x| cell(x, y)).collect();
-    let rows: Vec<String> = (0..lattice.size().height()).map(row).collect();
+    let row = |y| (0..lattice.size().width).map(|x| cell(x, y)).collect();
+    let rows: Vec<String> = (0..lattice.size().height).map(row).collect();
     rows.join(" ")
 }
 
@@ -680,7 +680,7 @@ fn body_by_the_format(lattice: &Lattice) -> String {
 /// The lattice as other programs write it, with its middle at 0 0 where the format has positions.
 fn text_of(format: Format, lattice: &Lattice) -> String {
     let size = lattice.size();
-    let [x, y] = [size.width(), size.height()].map(|side| -i64::from(side / 2));
+    let [x, y] = [size.width, size.height].map(|side| -i64::from(side / 2));
     let cells = live_cells(lattice).into_iter();
     let mut cells = cells.map(|(column, row)| [x + i64::from(column), y + i64::from(row)]);
     match format {

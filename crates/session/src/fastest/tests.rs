@@ -160,8 +160,8 @@ fn the_table_knows_what_suits_a_device() {
             ..work(
                 devices,
                 instances.parse().unwrap(),
-                size.width().into(),
-                size.height().into(),
+                size.width.into(),
+                size.height.into(),
             )
         };
         let now = setting("bits", Streams::PerInstance, false);

@@ -291,7 +291,7 @@ impl Sim {
     pub fn results(&mut self) -> Result<Results<'_>> {
         let words = STREAMED_WORDS / self.instances();
         let rows = words / self.size.words_per_row();
-        self.results_by(rows.clamp(1, self.size.height() as usize) as u32)
+        self.results_by(rows.clamp(1, self.size.height as usize) as u32)
     }
 
     /// [`Sim::results`] with this many rows in a slot.
@@ -401,7 +401,7 @@ impl Results<'_> {
         let (rows, sim) = (self.rows, &mut *self.sim);
         sim.finish()?;
         let (id, stream) = (LatticeId(instance as u32), sim.lattices[instance].stream);
-        let (height, words_per_row) = (sim.size.height(), sim.size.words_per_row());
+        let (height, words_per_row) = (sim.size.height, sim.size.words_per_row());
         let parts = height.div_ceil(rows);
         let count = |part: u32| rows.min(height - part * rows);
         let slot = |part: u32| Slot((part % 2) as u8);

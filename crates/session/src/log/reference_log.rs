@@ -359,7 +359,7 @@ impl Random {
 
     fn size(&mut self, most: Size) -> Size {
         let side = |most: u32, random: &mut Random| 1 + random.below(most.into());
-        size(side(most.width(), self), side(most.height(), self))
+        size(side(most.width, self), side(most.height, self))
     }
 
     pub(crate) fn lattices(&mut self, count: usize, size: Size) -> Vec<Arc<Lattice>> {
@@ -373,8 +373,8 @@ impl Random {
     pub(crate) fn edit(&mut self, on: Size) -> Option<Change> {
         let at = |random: &mut Random| {
             let (x, y) = (
-                random.below(on.width().into()),
-                random.below(on.height().into()),
+                random.below(on.width.into()),
+                random.below(on.height.into()),
             );
             [x as u32, y as u32]
         };

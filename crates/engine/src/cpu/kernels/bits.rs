@@ -14,7 +14,7 @@ use life::Rule;
 
 /// Steps one generation.
 pub(in crate::cpu) fn step(rule: Rule, from: &BitRows, to: &mut BitRows) {
-    let (width, stride) = (from.size.width() as usize, from.stride);
+    let (width, stride) = (from.size.width as usize, from.stride);
     let (from, to) = (&from.words[..], &mut to.words[..]);
     vector::vectorize(
         #[inline(always)]

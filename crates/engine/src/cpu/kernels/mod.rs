@@ -106,7 +106,7 @@ impl Cell for u8 {
 
 /// Steps one generation, as `global` does.
 fn step<C: Cell>(size: Size, rule: Rule, from: &[C], to: &mut [C]) {
-    let (width, height) = (size.width() as usize, size.height() as usize);
+    let (width, height) = (size.width as usize, size.height as usize);
     let row = |y: usize| &from[y % height * width..][..width];
     vector::vectorize(
         #[inline(always)]
