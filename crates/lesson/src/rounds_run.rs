@@ -1,11 +1,11 @@
 //! A part that is rounds of lattices, as the window does them.
 
-use engine::{EngineError, Transfer};
+use engine::EngineError;
 use lang::{mark, tr};
 use life::Rule;
 use session::instances::{Sim, open_engine, start_lattice, starts};
 use session::trace::TimedRound;
-use session::{PicturePlan, Setup, Share, Start, TransferChoice};
+use session::{PicturePlan, Setup, Share, Start};
 
 use crate::bench::{Bench, Result, SweepSetup};
 use crate::data;
@@ -44,13 +44,7 @@ impl RoundsRun {
         .with_switches(rounds.set);
         let mut sim = Sim::new(open_engine(bench.choice)?, &setup, 1)?;
         sim.set_lattices(starts(&setup, 0..setup.instances)?)?;
-        let picture = PicturePlan {
-            transfer: match setup.setting.switches.transfer {
-                TransferChoice::Cells => Transfer::Cells,
-                _ => Transfer::Bits,
-            },
-            ..PicturePlan::BITS
-        };
+        let picture = PicturePlan::whole(&setup.setting);
         let share = sim.all(&setup.setting, Some(picture));
         let mut run = RoundsRun {
             setup,
