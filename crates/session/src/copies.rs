@@ -386,23 +386,17 @@ struct UnderWay {
     read: Option<Receiver<(engine::Result<Snapshot>, Duration)>>,
 }
 
-/// The copies under way.
+/// The copies under way; none at first.
+#[derive(Default)]
 pub(crate) struct CopySlots {
     slots: [Option<UnderWay>; SNAPSHOT_SLOTS as usize],
-    /// Whether no copy of the present cells was begun.
-    pub is_stale: bool,
+    /// Whether a copy of the present cells was begun.
+    pub is_current: bool,
     /// When the next periodic copy may be made.
     due: Option<Instant>,
 }
 
 impl CopySlots {
-    /// Nothing is under way.
-    pub(crate) const EMPTY: CopySlots = CopySlots {
-        slots: [const { None }; SNAPSHOT_SLOTS as usize],
-        is_stale: true,
-        due: None,
-    };
-
     /// Whether a copy is being read.
     pub(crate) fn is_reading(&self) -> bool {
         self.slots.iter().flatten().any(|it| it.read.is_some())
@@ -417,7 +411,7 @@ impl CopySlots {
     /// Whether a periodic copy is due.
     pub(crate) fn is_due(&self, now: Instant) -> bool {
         let is_early = self.due.is_some_and(|due| now < due);
-        self.is_stale && !is_early && self.slots.iter().all(Option::is_none)
+        !self.is_current && !is_early && self.slots.iter().all(Option::is_none)
     }
 
     /// A slot for the next copy.
@@ -431,7 +425,7 @@ impl CopySlots {
             position,
             read: None,
         });
-        self.is_stale = false;
+        self.is_current = true;
         self.due = Some(now + COPY_INTERVAL);
     }
 

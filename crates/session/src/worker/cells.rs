@@ -103,7 +103,7 @@ impl SessionWorker {
                 _ => self.watch.replaced(instance..instance + 1),
             }
         }
-        self.snapshots.is_stale = true;
+        self.snapshots.is_current = false;
         self.publisher.is_changed = true;
     }
 
@@ -254,7 +254,7 @@ impl SessionWorker {
         if route.source != Source::Here {
             self.watch.moved(self.setup.instances);
         }
-        self.snapshots.is_stale = true;
+        self.snapshots.is_current = false;
         self.lab.statistics.restart();
         self.publisher.is_changed = true;
         Ok(())

@@ -127,7 +127,7 @@ impl SessionWorker {
         // A new setup has been made for its pace; of a saved one, the kernel is the chosen one.
         pacing.keeps_kernel = from.is_none();
         let mut worker = SessionWorker {
-            snapshots: CopySlots::EMPTY,
+            snapshots: CopySlots::default(),
             waiters: Vec::new(),
             sender,
             state: State::new(log, setup.time.history_bytes, pacing, setup.rounds),
@@ -356,7 +356,7 @@ impl SessionWorker {
             self.publisher.is_changed = true;
         }
         self.lab.sampling.issued(self.now(), timed);
-        self.snapshots.is_stale = true;
+        self.snapshots.is_current = false;
         Ok(())
     }
 
@@ -445,7 +445,7 @@ impl SessionWorker {
         if is_ready && sim.begin_calibration(&share, request, newest)? {
             self.lab.calibrating = Some(share);
             self.state.stepped(request.generations, now);
-            self.snapshots.is_stale = true;
+            self.snapshots.is_current = false;
         } else {
             self.retry_at = Some(now + RETRY_INTERVAL);
         }

@@ -193,7 +193,7 @@ impl SessionWorker {
 
     /// Forgets the copies under way, whose slots are gone. Those who wait get another copy.
     pub(super) fn forget_slots(&mut self) {
-        self.snapshots = CopySlots::EMPTY;
+        self.snapshots = CopySlots::default();
         self.waiters.iter_mut().for_each(|it| it.copy = None);
         self.state.copies.coming.clear();
     }
