@@ -906,23 +906,19 @@ impl SessionWorker {
 
     /// Handles a command after the session has ended: only what needs no engine is done.
     fn dispatch_after_end(&mut self, command: Command) {
-        match (command.needs().after_end, command) {
-            (AfterEnd::Perform, command) => {
+        let why = match command.needs().after_end {
+            AfterEnd::Perform => {
                 self.perform_at_once(command);
-                self.answer_waiters_at_the_end();
+                return self.answer_waiters_at_the_end();
             }
-            (AfterEnd::Refuse, _) => {
-                self.notify(Notice::Refused(message!("the session has ended")));
-                self.publisher.wake();
+            AfterEnd::Refuse => message!("the session has ended"),
+            AfterEnd::RefuseToOpen => {
+                message!("nothing was opened: the session has ended; start the program again")
             }
-            (AfterEnd::RefuseToOpen, _) => {
-                self.notify(Notice::Refused(message!(
-                    "nothing was opened: the session has ended; start the program again"
-                )));
-                self.publisher.wake();
-            }
-            (AfterEnd::Ignore, _) => {}
-        }
+            AfterEnd::Ignore => return,
+        };
+        self.notify(Notice::Refused(why));
+        self.publisher.wake();
     }
 
     /// Clears the queue when the session ends; copies and saves are still answered.
