@@ -18,7 +18,7 @@ impl Lattice {
     /// # Errors
     /// If memory is insufficient.
     pub fn try_new(size: Size) -> Result<Lattice, MemoryError> {
-        memory::ensure(size, memory::bits, || memory::one_lattice(size))?;
+        memory::ensure_one(size)?;
         // Zeroed pages, which the system provides on first use.
         let zeros = bytemuck::allocation::try_zeroed_slice_box(size.words());
         let zeros: Box<[u32]> = zeros.map_err(|()| memory::refused(size))?;

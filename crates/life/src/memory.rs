@@ -70,13 +70,16 @@ pub(crate) fn refused(size: Size) -> MemoryError {
         bits(size),
         free.min(bits(size)),
         bits,
-        one_lattice(size),
+        message!("a lattice of {size}"),
     )
 }
 
-/// What the memory of one lattice is for.
-pub(crate) fn one_lattice(size: Size) -> Message {
-    message!("a lattice of {size}")
+/// [Checks](ensure) that the memory for one lattice is available.
+///
+/// # Errors
+/// If it is not.
+pub fn ensure_one(size: Size) -> Result<(), MemoryError> {
+    ensure(size, bits, || message!("a lattice of {size}"))
 }
 
 /// Size in bytes of a bit-packed lattice.

@@ -14,7 +14,6 @@ use crate::instances::Sim;
 use crate::log::{Log, Position};
 use crate::text;
 use engine::{EngineError, LatticeId, Slot, Slots};
-use lang::message;
 use life::{Lattice, MemoryError, Size, memory};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde::de::Error as _;
@@ -51,8 +50,7 @@ const BOOKKEEPING: u64 = 64;
 
 impl Packed {
     fn new(size: Size, words: &[u32]) -> Result<Packed, MemoryError> {
-        let bytes = |size: Size| 4 * size.words() as u64;
-        memory::ensure(size, bytes, || message!("a lattice of {size}"))?;
+        memory::ensure_one(size)?;
         let pack = |words: &[u32]| lz4_flex::compress(bytemuck::cast_slice(words)).into();
         Ok(Packed {
             size,
