@@ -127,7 +127,8 @@ pub struct Executor {
     windows: Vec<(usize, Duration)>,
     /// Whether the next window is still to be waited for.
     is_waiting: bool,
-    is_done: bool,
+    /// Whether nothing more is to be measured.
+    pub is_done: bool,
     /// The time of each subject's round, renewed now and then.
     times: Option<Vec<f64>>,
     estimate: Option<Estimate>,
@@ -192,11 +193,6 @@ impl Executor {
     /// one after 4, 8, 16 … blocks does not count either: its rounds can be timed by events, to be drawn.
     pub fn is_counting(&self) -> bool {
         !self.is_done && self.blocks.counts
-    }
-
-    /// Whether nothing more is to be measured.
-    pub fn is_done(&self) -> bool {
-        self.is_done
     }
 
     /// Notes that a round of [`Executor::next_subject`] is in flight.
@@ -602,9 +598,9 @@ mod tests {
     fn rounds_of_another_length_begin_anew() {
         let mut script = Script::new(2, Plan::Live(1.0)).finish(&[2.0, 1.0], 0.0);
         script.executor.compare_rounds_of(0);
-        assert!(script.executor.is_done(), "they are as long as before");
+        assert!(script.executor.is_done, "they are as long as before");
         script.executor.compare_rounds_of(5);
-        assert!(!script.executor.is_done() && !script.executor.is_counting());
+        assert!(!script.executor.is_done && !script.executor.is_counting());
         assert_eq!(script.executor.load, Load::default());
         let found = script.finish(&[1.0, 3.0], 0.0).executor.finding;
         assert!(matches!(found, Some(Finding::Difference { ratio, .. }) if ratio < 0.5));

@@ -272,7 +272,7 @@ impl Trial {
 
     /// Whether rounds are still compared.
     fn is_under_way(&self) -> bool {
-        !self.executor.is_done()
+        !self.executor.is_done
     }
 
     /// What was measured, and what else the machine did meanwhile.
