@@ -59,7 +59,7 @@ fn outcome(file: &Path) -> String {
     let torus = pattern.torus().map(|torus| format!(":T{torus}"));
     format!(
         "{} {rule}{} {}x{} {cells}{}",
-        pattern.format(),
+        pattern.format,
         torus.unwrap_or_default(),
         pattern.width(),
         pattern.height(),

@@ -17,7 +17,8 @@ use std::sync::Arc;
 pub struct Pattern {
     name: String,
     text: Vec<u8>,
-    format: Format,
+    /// The format of the text.
+    pub format: Format,
     frame: Frame,
     /// The cells of a macrocell.
     tree: Option<Arc<Tree>>,
@@ -132,11 +133,6 @@ impl Pattern {
     /// The name: the path as it was given.
     pub fn name(&self) -> &str {
         &self.name
-    }
-
-    /// The format of the text.
-    pub fn format(&self) -> Format {
-        self.format
     }
 
     /// Name, author and comments, parsed from the text.

@@ -36,7 +36,7 @@ fn read(name: &str, text: &[u8]) -> String {
         Ok(it) => it,
         Err(why) => return why.strip_prefix(&format!("{name}, ")).unwrap().into(),
     };
-    let mut said = format!("{} {}x{}", it.format(), it.width(), it.height());
+    let mut said = format!("{} {}x{}", it.format, it.width(), it.height());
     said.extend(it.rule().map(|rule| format!(" {rule}")));
     said.extend(it.torus().map(|torus| format!(":T{torus}")));
     if it.generation() > 0 {
@@ -792,7 +792,7 @@ proptest! {
         for format in WRITTEN {
             let head = Head { rule, torus, generation, notes: &notes, ..plain(&lattice) };
             let pattern = pattern("written", &written(format, head, &lattice));
-            prop_assert_eq!(pattern.format(), format);
+            prop_assert_eq!(pattern.format, format);
             prop_assert_eq!(pattern.notes(), notes.clone(), "{}", format);
             let is_rle = format == Format::Rle;
             prop_assert_eq!(pattern.rule(), is_rle.then_some(rule));
@@ -802,7 +802,7 @@ proptest! {
         let small = soup(size(width.min(64), height), density, seed, 1);
         for format in Format::ALL {
             let pattern = pattern("written", &text_of(format, &small));
-            prop_assert_eq!(pattern.format(), format);
+            prop_assert_eq!(pattern.format, format);
             prop_assert_eq!(&pattern.centred_in(small.size()).unwrap(), &small, "{}", format);
         }
     }
