@@ -629,7 +629,8 @@ impl Span {
 
 /// Four numbers that describe a lattice: enough to plot its history and to recognise a repeated
 /// state.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Pod, Zeroable)]
 pub struct Measure {
     /// Live cells.
     pub population: u64,
@@ -686,19 +687,12 @@ impl Measure {
 
     /// Reads a measure from the words of a host slot.
     pub fn from_words(words: &[u32]) -> Measure {
-        let number = |i: usize| u64::from(words[2 * i]) | u64::from(words[2 * i + 1]) << 32;
-        Measure {
-            population: number(0),
-            births: number(1),
-            deaths: number(2),
-            hash: number(3),
-        }
+        bytemuck::pod_read_unaligned(bytemuck::cast_slice(&words[..Measure::WORDS]))
     }
 
     /// The measure as the words of a host slot.
     pub fn to_words(self) -> [u32; Measure::WORDS] {
-        let numbers = [self.population, self.births, self.deaths, self.hash];
-        std::array::from_fn(|i| (numbers[i / 2] >> (32 * (i % 2))) as u32)
+        bytemuck::cast(self)
     }
 }
 
