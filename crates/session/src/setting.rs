@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// What a round is stepped with: an argument of the round. How many generations it has is not part of
 /// it: that changes from round to round.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Setting {
     /// The kernel.
     pub kernel: &'static Kernel,
@@ -23,13 +23,6 @@ pub struct Setting {
     pub switches: Switches,
     /// The round that a user wrote; [`Order::Own`] takes it.
     pub own_round: Option<Arc<OwnRound>>,
-}
-
-impl PartialEq for Setting {
-    fn eq(&self, other: &Setting) -> bool {
-        let own = |it: &Setting| it.own_round.as_ref().map(Arc::as_ptr);
-        (self.kernel, self.switches, own(self)) == (other.kernel, other.switches, own(other))
-    }
 }
 
 impl Setting {
@@ -636,7 +629,7 @@ impl TransferChoice {
 // A round that a user wrote: its script, and the calls that it makes for the present instances.
 
 /// A round that a user wrote, for a number of instances.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OwnRound {
     /// The script.
     pub source: Arc<str>,
@@ -649,7 +642,7 @@ pub struct OwnRound {
 }
 
 /// Why a round cannot run: what is wrong first.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OwnRoundError {
     /// Where in the script, if it has a place.
     pub place: Option<Place>,
