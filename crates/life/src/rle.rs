@@ -5,6 +5,7 @@
 
 use crate::frame::{Frame, Head, Remarks, read_rule};
 use crate::run::{LiveRuns, Run};
+use crate::soup::threads;
 use crate::text::{self, Flaw, blanks, count_numbers, line_end, located, named, whole};
 use crate::{Lattice, Size};
 use lang::{Message, message};
@@ -395,11 +396,7 @@ impl<'a, W: Write + ?Sized> RowWriter<'a, W> {
     /// # Errors
     /// Errors of the file.
     pub fn rows(&mut self, words: &[u32]) -> io::Result<()> {
-        // Finding the number of cores reads files, which is not worth it for small lattices.
-        let threads = match words.len() / MIN_WORDS_PER_THREAD {
-            0 | 1 => 1,
-            most => thread::available_parallelism().map_or(1, |n| n.get().min(most)),
-        };
+        let threads = threads(words.len() / MIN_WORDS_PER_THREAD);
         let at_a_time = if threads > 1 {
             WORDS_PER_THREAD
         } else {

@@ -58,11 +58,7 @@ impl Soup {
     /// are worth it. Rows are `stride` words apart and start `before` words behind that; other words
     /// are unchanged.
     pub fn fill(self, size: Size, first: i64, words: &mut [u32], stride: usize, before: usize) {
-        // Finding the number of cores reads files, which is not worth it for small lattices.
-        let threads = match size.words() / MIN_WORDS_PER_THREAD {
-            0 | 1 => 1,
-            most => thread::available_parallelism().map_or(1, |n| n.get().min(most)),
-        };
+        let threads = threads(size.words() / MIN_WORDS_PER_THREAD);
         self.fill_by(threads, size, first, words, stride, before);
     }
 
@@ -104,6 +100,15 @@ impl Soup {
             }
             work();
         });
+    }
+}
+
+/// The threads for so much work at most, of which there are no more than cores.
+pub(crate) fn threads(most: usize) -> usize {
+    match most {
+        // Finding the number of cores reads files, which is not worth it for small lattices.
+        0 | 1 => 1,
+        _ => thread::available_parallelism().map_or(1, |n| n.get().min(most)),
     }
 }
 
