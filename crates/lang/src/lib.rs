@@ -306,14 +306,6 @@ impl Message {
     pub fn of(said: impl fmt::Display) -> Message {
         Message::new(|| said.to_string())
     }
-
-    /// The text in this thread's language.
-    pub fn text(&self) -> &str {
-        match (language(), &self.0.chinese) {
-            (Language::Chinese, Some(chinese)) => chinese,
-            (Language::Chinese | Language::English, _) => &self.0.english,
-        }
-    }
 }
 
 impl std::error::Error for Message {}
@@ -321,14 +313,18 @@ impl std::error::Error for Message {}
 impl Deref for Message {
     type Target = str;
 
+    /// The text in this thread's language.
     fn deref(&self) -> &str {
-        self.text()
+        match (language(), &self.0.chinese) {
+            (Language::Chinese, Some(chinese)) => chinese,
+            (Language::Chinese | Language::English, _) => &self.0.english,
+        }
     }
 }
 
 impl fmt::Display for Message {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.text())
+        f.pad(self)
     }
 }
 
