@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use crate::file::Rounds;
 use engine::{
-    BufferId, BufferLocation, BufferOffset, BufferOp, Completion, Cut, DeviceId, DeviceInfo,
-    Engine, EngineError, IssuedStep, Kernel, Op, Program, RunId, Span, SplitEngine, Step, StreamId,
+    BufferLocation, BufferOffset, BufferOp, Completion, Cut, DeviceId, DeviceInfo, Engine,
+    EngineError, IssuedStep, Kernel, Op, Program, RunId, Span, SplitEngine, Step, StreamId,
 };
 use lang::{Message, tr};
 use life::Size;
@@ -179,11 +179,6 @@ impl Bench {
         let split = SplitEngine::new(engine, cut).map_err(|(_, error)| error)?;
         self.engine = Some(Box::new(split));
         Ok(())
-    }
-
-    /// Hands over the words of a buffer on the host.
-    pub fn access(&mut self, buffer: BufferId, look: &mut dyn FnMut(&mut [u32])) -> Result<()> {
-        Ok(self.engine()?.access(buffer, look)?)
     }
 
     /// Runs a program and waits for it.

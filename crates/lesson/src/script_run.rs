@@ -336,9 +336,11 @@ impl ScriptRun {
     fn access(&mut self, array: Array, visit: &mut dyn FnMut(&mut [u32])) -> Result<()> {
         let first = array.start.offset / 4;
         let range = first..first + array.bytes / 4;
-        self.bench.access(array.start.buffer, &mut |words| {
+        let engine = self.bench.engine()?;
+        engine.access(array.start.buffer, &mut |words| {
             visit(&mut words[range.clone()])
-        })
+        })?;
+        Ok(())
     }
 
     fn words(&mut self, array: Array) -> Result<Vec<u32>> {
