@@ -3,7 +3,7 @@
 use engine::EngineError;
 use lang::{mark, tr};
 use life::Rule;
-use session::instances::{Sim, open_engine, start_lattice, starts};
+use session::instances::{Sim, open_engine, start_lattice};
 use session::trace::TimedRound;
 use session::{PicturePlan, Setup, Share, Start};
 
@@ -43,7 +43,7 @@ impl RoundsRun {
         }
         .with_switches(rounds.set);
         let mut sim = Sim::new(open_engine(bench.choice)?, &setup, 1)?;
-        sim.set_lattices(starts(&setup, 0..setup.instances)?)?;
+        sim.set_to_start(&setup)?;
         let picture = PicturePlan::whole(&setup.setting);
         let share = sim.all(&setup.setting, Some(picture));
         let mut run = RoundsRun {

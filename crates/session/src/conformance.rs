@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::instances::{Event, Sim, open_engine, start_lattice, starts};
+use crate::instances::{Event, Sim, open_engine, start_lattice};
 use crate::trace::{StepKind, TimedRound};
 use crate::{
     DeviceChoice, Order, PicturePlan, Request, Setup, Share, Start, Streams, Switch, Switches,
@@ -88,7 +88,7 @@ fn setup(kernel: &'static Kernel, side: u64, device: DeviceChoice) -> Setup {
 /// The instances of a setup at their start, and their lattices.
 fn open_instances(setup: &Setup) -> Result<(Sim, Vec<Lattice>)> {
     let mut instances = Sim::new(open_engine(setup.device)?, setup, 1)?;
-    instances.set_lattices(starts(setup, 0..setup.instances)?)?;
+    instances.set_to_start(setup)?;
     let lattice = |i| Ok(Arc::unwrap_or_clone(start_lattice(setup, i)?));
     let lattices = (0..setup.instances).map(lattice).collect::<Result<_>>()?;
     Ok((instances, lattices))

@@ -32,7 +32,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub use runs::{Event, Results, RoundMeasures, read_lattice};
-pub use start::{ensure_room, make_on_devices, open, open_engine, start_lattice, starts};
+pub use start::{ensure_room, make_on_devices, open, open_engine, start_lattice};
 
 mod runs;
 mod start;

@@ -17,7 +17,7 @@ use engine::{
 };
 use lesson::Bench;
 use life::{Lattice, Rule, Size};
-use session::instances::{Event, Sim, open_engine, starts};
+use session::instances::{Event, Sim, open_engine};
 use session::{DeviceChoice, Request, Setup, Share, Start, Streams, Switches};
 use ui::ladder::{DeviceLimits, Ladder, LeftOut, Rate, Workload};
 
@@ -294,7 +294,7 @@ impl Case {
 
     /// Its lattices after the generations that are compared, from the start.
     fn step(&self, instances: &mut Sim, share: &Share, setup: &Setup) -> Result<Vec<Lattice>> {
-        instances.set_lattices(starts(setup, 0..setup.instances)?)?;
+        instances.set_to_start(setup)?;
         let generations = generations(self.work);
         instances.run(share, u64::from(generations), generations, None)?;
         Ok(instances.fetch()?)

@@ -12,7 +12,7 @@ use engine::{DeviceInfo, Kernel, kernels};
 use experiment::{Executor, Plan, Round, Turn};
 use lang::numbers::quantity;
 use life::{Size, write_atomically};
-use session::instances::{Event, Sim, open_engine, starts};
+use session::instances::{Event, Sim, open_engine};
 use session::trace::TimedRound;
 use session::{DeviceChoice, PicturePlan, Request, Setting, Setup, Share, Switches};
 use ui::ladder::Ladder;
@@ -42,7 +42,7 @@ pub(super) fn setup(
 /// The setup's lattices, uploaded, and their rounds, which download pictures of bits.
 pub(crate) fn with_pictures(setup: &Setup) -> Result<(Sim, Share)> {
     let mut sim = Sim::new(open_engine(setup.device)?, setup, 0)?;
-    sim.set_lattices(starts(setup, 0..setup.instances)?)?;
+    sim.set_to_start(setup)?;
     sim.finish()?;
     let share = sim.all(&setup.setting, Some(PicturePlan::BITS));
     sim.ensure(std::slice::from_ref(&share))?;

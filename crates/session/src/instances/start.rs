@@ -4,7 +4,7 @@ use super::{
     LatticeFacts, MEASURE_SLOTS, Made, Round, Share, Sim, make_streams, shares, validate_kernel,
 };
 use crate::fastest::{FastestPlan, Requested, RoundLength, Work};
-use crate::setup::NewCells;
+use crate::log::SessionParameters;
 use crate::{DeviceChoice, KernelChoice, Pace, PicturePlan, Setting, Setup, Split, Start};
 use engine::cpu::CpuEngine;
 use engine::cuda::{CudaEngine, Ordinals};
@@ -16,7 +16,6 @@ use lang::message;
 use life::{Lattice, MemoryError, Size, counted_lattices};
 use std::collections::VecDeque;
 use std::num::NonZero;
-use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -90,16 +89,6 @@ pub fn make_on_devices<T>(
         }
         made => made,
     }
-}
-
-/// The cells of a setup's start, as [`Sim::set_lattices`] takes them.
-///
-/// # Errors
-/// The host has no memory for them.
-pub fn starts(setup: &Setup, instances: Range<usize>) -> Result<Vec<(usize, NewCells)>> {
-    instances
-        .map(|i| Ok((i, setup.start.cells(setup.size, i)?)))
-        .collect()
 }
 
 /// An instance's lattice of a setup's start, on the host.
@@ -214,10 +203,16 @@ impl Sim {
             }
             KernelChoice::Explicit | KernelChoice::FirstFitting | KernelChoice::Estimated => {
                 self.ensure_at_rest(&[self.all(&setup.setting, picture)])?;
-                self.set_lattices(starts(setup, 0..setup.instances)?)?;
-                self.set_generation(setup.start.generation());
+                self.set_to_start(setup)?;
             }
         }
+        Ok(())
+    }
+
+    /// Sets every lattice to the setup's start, and the generation to the start's.
+    pub fn set_to_start(&mut self, setup: &Setup) -> Result<()> {
+        self.set_lattices(SessionParameters::of(setup).all_start_cells()?)?;
+        self.set_generation(setup.start.generation());
         Ok(())
     }
 
@@ -425,8 +420,7 @@ impl Sim {
         let plan = result?;
         setup.setting = plan.setting.clone();
         setup.kernel_choice = plan.kernel_choice;
-        self.set_lattices(starts(setup, 0..setup.instances)?)?;
-        self.set_generation(setup.start.generation());
+        self.set_to_start(setup)?;
         Ok(plan)
     }
 }

@@ -163,7 +163,8 @@ fn a_lattice_that_is_set_stays_in_its_batch() {
     sim.start(&mut setup, None).unwrap();
     let share = sim.all(&setup.setting, None);
     sim.run(&share, 1, 1, None).unwrap();
-    sim.set_lattices(starts(&setup, 1..2).unwrap()).unwrap();
+    let cells = start_lattice(&setup, 1).unwrap();
+    sim.set_lattices(vec![(1, cells)]).unwrap();
     sim.run(&share, 2, 1, None).unwrap();
     let parities = [0, 1, 2].map(|i| sim.engine().parity(engine::LatticeId(i)));
     assert_eq!(parities, [parities[0]; 3]);
