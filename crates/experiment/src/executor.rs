@@ -129,8 +129,9 @@ pub struct Executor {
     is_waiting: bool,
     /// Whether nothing more is to be measured.
     pub is_done: bool,
-    /// The time of each subject's round, renewed now and then.
-    times: Option<Vec<f64>>,
+    /// The time of each subject's round, in the unit of the times taken, renewed now and then: once all is
+    /// done, the times of two subjects have the ratio that was found. `None` before some blocks are complete.
+    pub times: Option<Vec<f64>>,
     estimate: Option<Estimate>,
     /// What a live comparison found, once it has.
     pub finding: Option<Finding>,
@@ -278,12 +279,6 @@ impl Executor {
         self.last = None;
         self.blocks.counts = false;
         self.times = self.blocks.typical_times();
-    }
-
-    /// The time of each subject's round, in the unit of the times taken: once all is done, the times of two
-    /// subjects have the ratio that was found. `None` before some blocks are complete.
-    pub fn times(&self) -> Option<&[f64]> {
-        self.times.as_deref()
     }
 
     /// The interval of a subject's time; `None` if there are too few blocks.
@@ -561,7 +556,7 @@ mod tests {
                 (load.rounds, load.cores().unwrap().round()),
                 (script.rounds, 2.0)
             );
-            let times = executor.times().unwrap();
+            let times = executor.times.as_ref().unwrap();
             let found = executor.estimate.unwrap().ratio;
             assert!((times[0] / times[1] / found - 1.0).abs() < 1e-9);
             if noise == 0.0 {
@@ -650,7 +645,7 @@ mod tests {
                 across(&executor),
             );
             assert_eq!(found, (blocks, seconds, said.to_owned()));
-            assert_eq!(executor.times().unwrap().len(), 2);
+            assert_eq!(executor.times.as_ref().unwrap().len(), 2);
             assert_eq!(executor.interval(0).is_some(), said != "None");
         }
     }

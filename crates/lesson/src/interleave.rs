@@ -56,7 +56,9 @@ pub(crate) fn interleave(
             runs[part].push(measured);
         }
     }
-    let runs = runs.into_iter().zip(executor.times().unwrap_or_default());
+    let runs = runs
+        .into_iter()
+        .zip(executor.times.as_deref().unwrap_or_default());
     let runs = runs.filter_map(|(runs, &time)| at_time(runs, time));
     Ok((runs.collect(), executor))
 }
@@ -72,7 +74,7 @@ fn at_time(mut runs: Vec<Measured>, time: f64) -> Option<Measured> {
 
 /// The ratio of two parts' times, the one that is expected to be slower first, and what was found of it.
 pub(crate) fn compared(executor: &Executor, [slow, fast]: [usize; 2]) -> (f64, Finding) {
-    let times = executor.times().unwrap_or_default();
+    let times = executor.times.as_deref().unwrap_or_default();
     let found = executor.across_windows(slow, fast);
     let found = found.map(|(estimate, finding)| (estimate.ratio, finding));
     let unknown = Finding::NotResolved { at_most: None };

@@ -347,7 +347,8 @@ impl Table {
 
     /// Adds the time of a subject's rounds in milliseconds.
     pub(super) fn add_time(&mut self, what: String, executor: &Executor, subject: usize) {
-        let time = executor.times().map_or(f64::NAN, |times| times[subject]);
+        let times = executor.times.as_ref();
+        let time = times.map_or(f64::NAN, |times| times[subject]);
         let [low, high] = executor.interval(subject).unwrap_or([time; 2]);
         self.push(what, "ms", [time, low, high], executor.windows());
     }

@@ -277,7 +277,7 @@ impl Trial {
 
     /// What was measured, and what else the machine did meanwhile.
     fn measured(&self) -> Measured {
-        let times = self.executor.times();
+        let times = self.executor.times.as_ref();
         (
             [0, 1].map(|side| times.map(|times| times[side])),
             self.executor.finding,
