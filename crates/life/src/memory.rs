@@ -67,9 +67,9 @@ pub(crate) fn refused(size: Size) -> MemoryError {
     let free = usable().unwrap_or(0);
     memory_error(
         size,
-        bits(size),
-        free.min(bits(size)),
-        bits,
+        size.bytes(),
+        free.min(size.bytes()),
+        Size::bytes,
         message!("a lattice of {size}"),
     )
 }
@@ -79,12 +79,7 @@ pub(crate) fn refused(size: Size) -> MemoryError {
 /// # Errors
 /// If it is not.
 pub fn ensure_one(size: Size) -> Result<(), MemoryError> {
-    ensure(size, bits, || message!("a lattice of {size}"))
-}
-
-/// Size in bytes of a bit-packed lattice.
-pub(crate) fn bits(size: Size) -> u64 {
-    size.words() as u64 * 4
+    ensure(size, Size::bytes, || message!("a lattice of {size}"))
 }
 
 fn memory_error(
@@ -182,16 +177,16 @@ mod tests {
             ([1 << 16, 1 << 16], 100, None),
             ([1 << 24, 64], 100 << 20, Some(28928)),
         ] {
-            let found = largest(size(of[0], of[1]), |size| bits(size) <= most);
+            let found = largest(size(of[0], of[1]), |size| size.bytes() <= most);
             assert_eq!(found, fits.map(|side| size(side, side)), "{of:?} in {most}");
         }
         // More than any machine has.
         if usable().is_some() {
-            let error = ensure(size(512, 512), |size| bits(size) << 40, || "all".into());
+            let error = ensure(size(512, 512), |size| size.bytes() << 40, || "all".into());
             let said = error.unwrap_err().to_string();
             let wanted = "out of host memory: all would take 34359738368 MiB, and ";
             assert!(said.starts_with(wanted), "{said}");
         }
-        ensure(size(512, 512), bits, || "all".into()).unwrap();
+        ensure(size(512, 512), Size::bytes, || "all".into()).unwrap();
     }
 }

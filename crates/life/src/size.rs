@@ -89,6 +89,11 @@ impl Size {
         self.words_per_row() * self.height as usize
     }
 
+    /// Bytes of the whole lattice at 1 bit per cell.
+    pub const fn bytes(self) -> u64 {
+        self.words() as u64 * 4
+    }
+
     /// Mask of the bits in a row's last word that are cells.
     pub const fn last_word_mask(self) -> u32 {
         u32::MAX >> ((32 - self.width % 32) % 32)

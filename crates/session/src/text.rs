@@ -42,7 +42,7 @@ pub(crate) fn within_memory<T>(read: impl FnOnce() -> T) -> (T, bool) {
 
 /// A lattice, if there is memory for it.
 fn empty_lattice(size: Size) -> Result<Lattice, MemoryError> {
-    let bytes = size.words() as u64 * 4;
+    let bytes = size.bytes();
     let lattice = match LEFT.get() {
         Ok(Some(left)) if bytes > left => {
             let what = message!("the lattices of the session");

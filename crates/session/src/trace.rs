@@ -86,7 +86,7 @@ impl StepFacts {
     /// Of a step on lattices of this size, whose reduced views have this many bytes.
     pub fn of(step: &Step, size: Size, view_bytes: u64) -> StepFacts {
         let lattices = step.op.lattices();
-        let bits = size.words() as u64 * 4;
+        let bits = size.bytes();
         // Of each lattice, its cells' share and its bytes.
         let (kind, shares, bytes) = match &step.op {
             Op::Lattices(_, op) => match op {

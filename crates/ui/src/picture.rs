@@ -95,7 +95,7 @@ pub fn request(
     (choice, most_auto_bits): (TransferChoice, u64),
     max_side: u32,
 ) -> PicturePlan {
-    let bits = 4 * size.words() as u64 * instances as u64;
+    let bits = size.bytes() * instances as u64;
     let transfer = choice.transfer(bits, most_auto_bits);
     let sides = size.words_per_row().max(size.height as usize);
     let fits = bits <= MAX_BITS_TEXTURE_BYTES && sides <= max_side as usize;

@@ -152,7 +152,7 @@ pub(super) fn rounds(
 /// in half of it); says on stderr what is left out.
 pub(super) fn fits(setup: &Setup) -> Result<bool> {
     let engine = open_engine(setup.device)?;
-    let bytes = 16 * setup.size.words() as u64 * setup.instances as u64;
+    let bytes = 4 * setup.size.bytes() * setup.instances as u64;
     let memory = engine.devices().first().and_then(|device| device.memory);
     let fits = memory.is_some_and(|memory| bytes < memory / 2);
     if !fits {

@@ -269,7 +269,7 @@ impl Sim {
 
     /// Bytes of all lattices at 1 bit per cell.
     pub fn all_bits(&self) -> u64 {
-        4 * self.size.words() as u64 * self.instances() as u64
+        self.size.bytes() * self.instances() as u64
     }
 
     /// Gives up what is under way, after a submission that failed midway: waits until nothing runs, and
@@ -330,7 +330,7 @@ pub fn ensure_room(
     copies: u64,
 ) -> Result<(), MemoryError> {
     let bytes = |size: Size| {
-        let bits = size.words() as u64 * 4;
+        let bits = size.bytes();
         let cells = match layout {
             Some(Layout::I32) => 2 * bits + 8 * size.cells(),
             Some(Layout::Bits) => 2 * bits,
