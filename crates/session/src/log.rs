@@ -162,11 +162,15 @@ impl Log {
         self.records.get(usize::try_from(at).ok()?)
     }
 
+    /// How many of the kept records come before number `at`.
+    fn place(&self, at: u64) -> usize {
+        (at.saturating_sub(self.begin.records) as usize).min(self.records.len())
+    }
+
     /// The parameters once the first `records` records have been applied.
     pub fn parameters(&self, records: u64) -> SessionParameters {
         let mut parameters = self.base.clone();
-        let applied = records.saturating_sub(self.begin.records) as usize;
-        for record in self.records.iter().take(applied) {
+        for record in self.records.range(..self.place(records)) {
             parameters.apply(&record.content);
         }
         parameters
@@ -213,16 +217,8 @@ impl Log {
 
     /// The first position of the start in force at `here`.
     pub fn start_of(&self, here: Position) -> Position {
-        let is_start = |&at: &u64| {
-            let record = self.record(at);
-            matches!(
-                record.map(|record| &record.content),
-                Some(Content::Start(_))
-            )
-        };
-        let records = (self.begin.records..here.records).rev().find(is_start);
-        let records = records.map_or(self.begin.records, |at| at + 1);
-        Position::new(records, self.generation_after(records))
+        let until_here = self.starts().take_while(|it| it.records <= here.records);
+        until_here.last().unwrap_or(self.begin)
     }
 
     /// The position of a generation under the start in force at `here`, with every record up to
@@ -255,9 +251,9 @@ impl Log {
         continues_stroke: bool,
     ) -> Position {
         self.undone.clear();
-        let kept = here.records.saturating_sub(self.begin.records) as usize;
+        let kept = self.place(here.records);
         // Whoever waits for an edit that is replaced before it was applied sees what replaces it.
-        let replaced = self.records.iter().skip(kept).map(|record| record.number);
+        let replaced = self.records.range(kept..).map(|record| record.number);
         let number = replaced.max().unwrap_or(0);
         self.records.truncate(kept);
         let instance = match &content {
@@ -308,15 +304,13 @@ impl Log {
     pub(crate) fn discard_from(&mut self, at: u64) {
         self.stroke = None;
         self.undone.clear();
-        self.records
-            .truncate(at.saturating_sub(self.begin.records) as usize);
+        self.records.truncate(self.place(at));
     }
 
     /// The target of an undo from here; `None` if no record of the user's is kept.
     pub fn undo_target(&self, here: Position) -> Option<Undo> {
-        let applied = here.records.saturating_sub(self.begin.records) as usize;
-        let last = self.records.iter().take(applied);
-        let last = last.rev().find(|record| record.author == Author::Person)?;
+        let mut applied = self.records.range(..self.place(here.records));
+        let last = applied.rfind(|record| record.author == Author::Person)?;
         let of_entry = |record: &Record| record.entry == last.entry;
         let begin = self.begin.records + self.records.iter().position(of_entry)? as u64;
         let mut end = self.begin.records + 1 + self.records.iter().rposition(of_entry)? as u64;
@@ -351,8 +345,7 @@ impl Log {
         let (to, records) = match undo {
             Undo::After(_) => (from, VecDeque::new()),
             Undo::Before(position) => {
-                let at = position.records.saturating_sub(self.begin.records) as usize;
-                let records = self.records.split_off(at.min(self.records.len()));
+                let records = self.records.split_off(self.place(position.records));
                 (position, records)
             }
         };
@@ -436,10 +429,9 @@ impl Log {
             return;
         }
         self.is_start = self.start_source(position) == Some(position);
-        for _ in self.begin.records..position.records {
-            if let Some(record) = self.records.pop_front() {
-                self.base.apply(&record.content);
-            }
+        let before = self.place(position.records);
+        for record in self.records.drain(..before) {
+            self.base.apply(&record.content);
         }
         self.begin = position;
         // A redo to before the base is impossible, and so is any older one.
@@ -466,7 +458,7 @@ impl Log {
     /// The same without the records before number `at`.
     fn bytes_from(&self, at: u64) -> u64 {
         let undone = self.undone.iter().flat_map(|undone| &undone.records);
-        let kept = self.records.iter().skip((at - self.begin.records) as usize);
+        let kept = self.records.range(self.place(at)..);
         let base = lattices_of(&self.base.start);
         let mut counted: BTreeSet<_> = base.map(Arc::as_ptr).collect();
         let mut bytes = 0;
