@@ -341,8 +341,7 @@ impl State {
             generation,
         });
         let other = self.leave_run_to();
-        self.begin_anew();
-        self.mode = Mode::Paused;
+        self.begin_anew(Mode::Paused);
         if size == now.size {
             self.push(Author::Person, start, false);
         } else {
@@ -405,16 +404,17 @@ impl State {
             && !self.has_records_ahead()
     }
 
-    /// Ends what was begun before: a lesson's pause, and a number of rounds that was asked for.
-    fn begin_anew(&mut self) {
+    /// Goes on in another mode; ends what was begun before: a lesson's pause, and a number of rounds that was
+    /// asked for.
+    fn begin_anew(&mut self, mode: Mode) {
+        self.mode = mode;
         self.before_lesson = None;
         self.max_rounds = None;
     }
 
     /// Steps by hand.
     pub(crate) fn step(&mut self, generations: u32) {
-        self.begin_anew();
-        self.mode = Mode::Stepping(generations);
+        self.begin_anew(Mode::Stepping(generations));
     }
 
     pub(crate) fn change(&mut self, author: Author, content: Content) -> Option<Notice> {
@@ -556,8 +556,7 @@ impl State {
 
     /// Goes back so many generations, at most to the start in force.
     pub(crate) fn step_back(&mut self, by: u64) -> Option<Notice> {
-        self.begin_anew();
-        self.mode = Mode::Paused;
+        self.begin_anew(Mode::Paused);
         let generation = self.start_generation();
         if self.position.generation == generation {
             return Some(Notice::Done(message!(
@@ -601,7 +600,7 @@ impl State {
 
     /// Runs to a generation, or goes back to it.
     pub(crate) fn run_to(&mut self, generation: u64) -> Option<Notice> {
-        self.begin_anew();
+        self.begin_anew(Mode::Paused);
         let now = self.position.generation;
         if generation > now {
             self.mode = Mode::RunningTo(RunTo {
@@ -611,7 +610,6 @@ impl State {
             });
             return None;
         }
-        self.mode = Mode::Paused;
         let start = self.start_generation();
         match generation {
             _ if generation == now => None,
@@ -624,8 +622,7 @@ impl State {
 
     /// Undoes the last edit.
     pub(crate) fn undo(&mut self) -> Option<Notice> {
-        self.begin_anew();
-        self.mode = Mode::Paused;
+        self.begin_anew(Mode::Paused);
         let Some(undo) = self.log.undo_target(self.position) else {
             return refuse(message!("Nothing to undo"));
         };
@@ -638,8 +635,7 @@ impl State {
 
     /// Brings back what was undone last.
     pub(crate) fn redo(&mut self) -> Option<Notice> {
-        self.begin_anew();
-        self.mode = Mode::Paused;
+        self.begin_anew(Mode::Paused);
         let mut log = self.log.clone();
         let Some(position) = log.redo() else {
             return refuse(message!("Nothing to redo"));
