@@ -672,9 +672,9 @@ pub(crate) fn issuers(program: &Program) -> Vec<IssuerId> {
 pub(crate) struct States {
     pub committed: Vec<LatticeState>,
     /// Each with the number of its draft.
-    drafted: Vec<(u32, LatticeState)>,
+    drafted: Vec<(u64, LatticeState)>,
     /// Number of the current draft; 0 means none.
-    draft: u32,
+    draft: u64,
     /// Ranges of lattices that the draft changes.
     touched: Vec<Range<u32>>,
 }
@@ -694,14 +694,7 @@ impl States {
     /// Starts a new draft from the committed states.
     pub(crate) fn begin(&mut self) {
         self.touched.clear();
-        self.draft = match self.draft.checked_add(1) {
-            Some(next) => next,
-            None => {
-                // The numbers start again, so entries of older drafts must go.
-                self.drafted.fill((0, LatticeState::NEW));
-                1
-            }
-        };
+        self.draft += 1;
     }
 
     /// A lattice's state in the current draft.
