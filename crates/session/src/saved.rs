@@ -303,8 +303,7 @@ impl File {
                 "instance {selected} is selected, but there are {instances}, counted from 0"
             ));
         }
-        let own_round = |source: String| OwnRound::new(source.into(), instances);
-        let own_round = settings.own_round.map(own_round);
+        let own_round = |source| Arc::new(OwnRound::new(source, instances));
         Ok(SavedSession {
             setup: Setup {
                 instances,
@@ -314,7 +313,7 @@ impl File {
                 setting: Setting {
                     kernel,
                     switches: settings.switches,
-                    own_round: own_round.map(Arc::new),
+                    own_round: settings.own_round.map(own_round),
                 },
                 own_kernel: None,
                 stored_kernel: stored.map(Arc::new),
@@ -336,8 +335,8 @@ impl File {
             running,
             selected,
             drafts: Drafts {
-                round: settings.round_draft.map(Arc::from),
-                kernel: settings.kernel_draft.map(Arc::from),
+                round: settings.round_draft,
+                kernel: settings.kernel_draft,
             },
         })
     }
@@ -421,16 +420,16 @@ struct Settings {
     time: TimeSettings,
     /// The script of the round that a user wrote, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
-    own_round: Option<String>,
+    own_round: Option<Arc<str>>,
     /// The kernel that a user wrote, if any. While it is in use, `kernel` is its rung.
     #[serde(skip_serializing_if = "Option::is_none")]
     own_kernel: Option<KernelSource>,
     /// The script of a round in the editor.
     #[serde(skip_serializing_if = "Option::is_none")]
-    round_draft: Option<String>,
+    round_draft: Option<Arc<str>>,
     /// The source of a kernel in the editor.
     #[serde(skip_serializing_if = "Option::is_none")]
-    kernel_draft: Option<String>,
+    kernel_draft: Option<Arc<str>>,
 }
 
 /// A kernel of the user's own.
@@ -501,10 +500,10 @@ impl Settings {
                 .setting
                 .own_round
                 .as_ref()
-                .map(|own| own.source.to_string()),
+                .map(|own| own.source.clone()),
             own_kernel: KernelSource::of(setup),
-            round_draft: session.drafts.round.as_deref().map(str::to_owned),
-            kernel_draft: session.drafts.kernel.as_deref().map(str::to_owned),
+            round_draft: session.drafts.round.clone(),
+            kernel_draft: session.drafts.kernel.clone(),
         }
     }
 }
