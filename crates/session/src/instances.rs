@@ -693,11 +693,7 @@ impl Sim {
         let own = &self.made.own.0;
         let facts = |step: &Step, stream: StreamId, size: Size, gpu: Option<u16>| StepFacts {
             gpu,
-            own_number: own
-                .iter()
-                .zip(0..)
-                .find(|it| *it.0 == stream)
-                .map(|it| it.1),
+            own_number: own.iter().position(|it| *it == stream).map(|at| at as u32),
             ..StepFacts::of(step, size, view as u64 * 4)
         };
         if let Some(issued) = run.and_then(|run| self.engine.issued_steps(run)) {

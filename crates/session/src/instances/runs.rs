@@ -417,9 +417,8 @@ impl Results<'_> {
         };
         let mut runs = VecDeque::from([issue(sim, 0)?]);
         for part in 0..parts {
-            let next = (part + 1 < parts).then_some(part + 1);
-            if let Some(next) = next {
-                runs.push_back(issue(sim, next)?);
+            if part + 1 < parts {
+                runs.push_back(issue(sim, part + 1)?);
             }
             // Parts of a lattice in bands may come from several devices, a later one first.
             let run = runs.pop_front();
