@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use engine::cuda::{CudaEngine, Ordinals};
 use engine::{
-    BufferLocation, BufferOp, DeviceId, Engine, EngineError, Feature, MemoryOp, Op, PageLocation,
+    BufferLocation, BufferOp, DeviceId, Engine, EngineError, Feature, MemoryOp, PageLocation,
     StreamSpec,
 };
 
@@ -15,10 +15,6 @@ use crate::ops::{
 
 /// How long ops take that others have to wait for.
 const LENGTH: Duration = Duration::from_millis(50);
-
-fn memory(op: MemoryOp) -> Op {
-    BufferOp::Memory(op).into()
-}
 
 #[test]
 fn copies_go_between_any_places() {
@@ -90,12 +86,12 @@ fn memory_of_a_pool_is_there_from_its_allocation_to_its_end() {
             lab.filled(PINNED, &[7; 4]),
         );
         let round = [
-            memory(MemoryOp::SetReleaseThreshold(1 << 20)),
-            memory(MemoryOp::Allocate(pooled)),
+            MemoryOp::SetReleaseThreshold(1 << 20).into(),
+            MemoryOp::Allocate(pooled).into(),
             copy(at(host, 0), at(pooled, 0), 16),
             spin(at(pooled, 0), LENGTH),
             copy(at(pooled, 0), at(host, 0), 16),
-            memory(MemoryOp::Free(pooled)),
+            MemoryOp::Free(pooled).into(),
         ];
         let steps = program(
             [&round[..], &round]
@@ -120,13 +116,13 @@ fn host_and_device_use_unified_memory_at_one_address() {
         let unified = lab.filled(BufferLocation::Managed, &[40; 3]);
         let (device, start) = (at(lab.device, 0), at(unified, 0));
         let ops = [
-            memory(MemoryOp::AdviseReadMostly(unified)),
-            memory(MemoryOp::Prefetch(unified, PageLocation::Device)),
+            MemoryOp::AdviseReadMostly(unified).into(),
+            MemoryOp::Prefetch(unified, PageLocation::Device).into(),
             spin(start, LENGTH),
             copy(start, device, 12),
             spin(device, LENGTH),
             copy(device, at(unified, 4), 4),
-            memory(MemoryOp::Prefetch(unified, PageLocation::Host)),
+            MemoryOp::Prefetch(unified, PageLocation::Host).into(),
         ];
         let steps = program(ops.map(|op| (stream, op)));
         for _ in 0..2 {

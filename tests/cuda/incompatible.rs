@@ -129,10 +129,6 @@ fn reduce(lattices: std::ops::Range<u32>, width: u32, height: u32) -> Op {
     LatticeOp::Reduce(region).on(lattices)
 }
 
-fn memory(op: MemoryOp) -> Op {
-    BufferOp::Memory(op).into()
-}
-
 fn upload(lattice: u32, words: usize) -> Op {
     Op::upload(LatticeId(lattice), &vec![0; words])
 }
@@ -216,8 +212,8 @@ fn wrong_steps(stage: &mut Stage) -> Vec<Wrong<Op>> {
         ("a copy to nowhere", copy(pinned, at(BufferId(NOWHERE), 0), 4), "no BufferId(99)"),
         ("a host function on the device", BufferOp::HostFunction(lab.device).into(), "cannot be used like this in Device"),
         // Memory.
-        ("a prefetch of a pool's memory", memory(MemoryOp::Prefetch(*pooled, PageLocation::Host)), "cannot be used like this in Pool"),
-        ("allocation without an end", memory(MemoryOp::Allocate(*pooled)), "allocated and not freed"),
+        ("a prefetch of a pool's memory", MemoryOp::Prefetch(*pooled, PageLocation::Host).into(), "cannot be used like this in Pool"),
+        ("allocation without an end", MemoryOp::Allocate(*pooled).into(), "allocated and not freed"),
         // Calls.
         ("too few arguments", call(&SCALE, 1, 32, &[on_device]), "3 arguments, not 1"),
         ("a number for a buffer", call(&SPIN, 1, 1, &[U64(0), U64(0)]), "spin takes Buffer, not U64"),
@@ -252,7 +248,7 @@ fn wrong_steps(stage: &mut Stage) -> Vec<Wrong<Op>> {
 fn wrong_programs(stage: &mut Stage) -> Vec<Wrong<Program>> {
     let &mut Stage { ref soups, second, foreign, pooled, .. } = stage;
     let (stream, event) = (soups.stream, stage.lab.event());
-    let [allocate, free] = [MemoryOp::Allocate(pooled), MemoryOp::Free(pooled)].map(memory);
+    let [allocate, free] = [MemoryOp::Allocate(pooled), MemoryOp::Free(pooled)].map(Op::from);
     let pack = || LatticeOp::Pack.on(0..1);
     let unpack = |lattices| Op::unpack(lattices, Layout::I32);
     let used = copy(at(pooled, 0), at(stage.lab.host, 0), 4);
@@ -282,7 +278,7 @@ fn unpreparable(stage: &mut Stage) -> Vec<Wrong<Program>> {
     let &mut Stage { ref soups, second, pooled, .. } = stage;
     let pack = || LatticeOp::Pack.on(0..1);
     let one = |op| soups.program([op]);
-    let allocated = [MemoryOp::Allocate(pooled), MemoryOp::Free(pooled)].map(memory);
+    let allocated = [MemoryOp::Allocate(pooled), MemoryOp::Free(pooled)].map(Op::from);
     let block_timestamps = Program { block_timestamps: true, ..one(pack()) };
     vec![
         ("stamped", block_timestamps, "a program with block timestamps"),

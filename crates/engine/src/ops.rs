@@ -123,6 +123,12 @@ impl From<BufferOp> for Op {
     }
 }
 
+impl From<MemoryOp> for Op {
+    fn from(op: MemoryOp) -> Op {
+        BufferOp::Memory(op).into()
+    }
+}
+
 impl From<OrderOp> for Op {
     fn from(op: OrderOp) -> Op {
         Op::Order(op)

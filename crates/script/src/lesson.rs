@@ -190,28 +190,22 @@ const FUNCTIONS: &[Function<Maker>] = &[
     ("invert(array)", |it, g| it.host(HostWork::Invert(g.next()))),
     ("read(array)", |it, g| it.host(HostWork::Read(g.next()))),
     ("allocate(array, stream)", |it, g| {
-        it.on_whole(|of| BufferOp::Memory(MemoryOp::Allocate(of)), g)
+        it.on_whole(MemoryOp::Allocate, g)
     }),
     ("free(array, stream)", |it, g| {
-        it.on_whole(|of| BufferOp::Memory(MemoryOp::Free(of)), g)
+        it.on_whole(MemoryOp::Free, g)
     }),
     ("keep(everything, stream)", |it, g| {
         it.keep(g.next(), g.next())
     }),
     ("advise(array, stream)", |it, g| {
-        it.on_whole(|of| BufferOp::Memory(MemoryOp::AdviseReadMostly(of)), g)
+        it.on_whole(MemoryOp::AdviseReadMostly, g)
     }),
     ("to_device(array, stream)", |it, g| {
-        it.on_whole(
-            |of| BufferOp::Memory(MemoryOp::Prefetch(of, PageLocation::Device)),
-            g,
-        )
+        it.on_whole(|of| MemoryOp::Prefetch(of, PageLocation::Device), g)
     }),
     ("to_host(array, stream)", |it, g| {
-        it.on_whole(
-            |of| BufferOp::Memory(MemoryOp::Prefetch(of, PageLocation::Host)),
-            g,
-        )
+        it.on_whole(|of| MemoryOp::Prefetch(of, PageLocation::Host), g)
     }),
     ("peer_access(allowed)", |it, g| {
         it.host(HostWork::PeerAccess(g.next()))
@@ -483,7 +477,7 @@ impl Maker {
     }
 
     /// An op on the buffer of an array that is not a part of one.
-    fn on_whole(&mut self, op: fn(BufferId) -> BufferOp, given: &mut Given) -> Called {
+    fn on_whole<T: Into<Op>>(&mut self, op: fn(BufferId) -> T, given: &mut Given) -> Called {
         let array: Array = given.next();
         let buffer = array.start.buffer;
         if array.bytes != self.recipe.arrays[buffer.0 as usize].1 {
@@ -495,8 +489,7 @@ impl Maker {
 
     fn keep(&mut self, everything: bool, stream: i64) -> Called {
         let threshold = if everything { u64::MAX } else { 0 };
-        let op = MemoryOp::SetReleaseThreshold(threshold);
-        self.push(BufferOp::Memory(op), stream)
+        self.push(MemoryOp::SetReleaseThreshold(threshold), stream)
     }
 
     fn fill(&mut self, array: Array, numbers: Text) -> Called {
