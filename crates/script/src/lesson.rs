@@ -312,11 +312,10 @@ impl Maker {
         let all = self.bytes.saturating_add(bytes.max(0));
         let arrays = &mut self.recipe.arrays;
         if bytes < 4 || bytes % 4 != 0 || all > MAX_BYTES || arrays.len() == MAX_ARRAYS {
-            let message = message!(
+            return Err(message!(
                 "An array has a multiple of 4 bytes, and all arrays {max} bytes at most.",
                 max = MAX_BYTES
-            );
-            return Err(message);
+            ));
         }
         self.bytes = all;
         let buffer = BufferId(arrays.len() as u32);
@@ -334,9 +333,9 @@ impl Maker {
         let side = u64::try_from(side).ok().filter(|side| side % 32 == 0);
         let size = side.and_then(|side| Size::new(side, side).ok());
         let Some(size) = size.filter(|_| count > 0) else {
-            let message =
-                message!("There is at least one lattice, whose side is a multiple of 32.");
-            return Err(message);
+            return Err(message!(
+                "There is at least one lattice, whose side is a multiple of 32."
+            ));
         };
         self.recipe.lattices = Some((count as usize, size, kernel));
         Ok(Dynamic::UNIT)
@@ -379,10 +378,9 @@ impl Maker {
     /// Begins another phase.
     fn begin(&mut self, phase: usize) -> Called {
         if phase <= self.phase || (phase == Recipe::CHECK && self.phase != Recipe::MEASURED) {
-            let message = message!(
+            return Err(message!(
                 "First comes measure(), with before() in front of it or not, then check(); each once."
-            );
-            return Err(message);
+            ));
         }
         (self.phase, self.issuer) = (phase, IssuerId(0));
         Ok(Dynamic::UNIT)
@@ -411,12 +409,11 @@ impl Maker {
 
     fn copy(&mut self, from: Array, to: Array, stream: i64) -> Called {
         if from.bytes != to.bytes {
-            let message = message!(
+            return Err(message!(
                 "A copy is between two arrays of one length: these have {from} and {to} bytes. Take a part of one.",
                 from = from.bytes,
                 to = to.bytes
-            );
-            return Err(message);
+            ));
         }
         let (bytes, from, to) = (from.bytes, from.start, to.start);
         self.push(BufferOp::Copy { from, to, bytes }, stream)
@@ -432,12 +429,11 @@ impl Maker {
         let arguments = arguments(kernel, given);
         let ([Ok(blocks @ 1..), Ok(threads @ 1..=1024)], Some(arguments)) = (shape, arguments)
         else {
-            let message = message!(
+            return Err(message!(
                 "{kernel} takes at least one block of 1 to 1024 threads, and after the stream: {parameters}.",
                 kernel = kernel.name,
                 parameters = kernel.parameters_in_words()
-            );
-            return Err(message);
+            ));
         };
         let launch = BufferLaunch {
             kernel,
@@ -450,9 +446,9 @@ impl Maker {
     /// The nth lattice as a range, and the kernel of all.
     fn lattice(&self, lattice: i64) -> Called<(Range<u32>, &'static Kernel)> {
         let Some((count, _, kernel)) = self.recipe.lattices else {
-            let message =
-                message!("There are no lattices: call lattices(count, side, kernel) first.");
-            return Err(message);
+            return Err(message!(
+                "There are no lattices: call lattices(count, side, kernel) first."
+            ));
         };
         let lattice = in_range(mark!("instance"), count as u32, lattice)?;
         Ok((lattice..lattice + 1, kernel))
@@ -481,8 +477,7 @@ impl Maker {
         let array: Array = given.next();
         let buffer = array.start.buffer;
         if array.bytes != self.recipe.arrays[buffer.0 as usize].1 {
-            let message = message!("This takes a whole array, and not a part of one.");
-            return Err(message);
+            return Err(message!("This takes a whole array, and not a part of one."));
         }
         self.push(op(buffer), given.next())
     }
@@ -522,8 +517,7 @@ impl Maker {
             HostWork::Fill(..) | HostWork::Invert(_) | HostWork::Read(_) | HostWork::PeerAccess(_)
         );
         if !is_of_any_phase && self.phase != Recipe::CHECK {
-            let message = message!("This looks at the result: call it after check().");
-            return Err(message);
+            return Err(message!("This looks at the result: call it after check()."));
         }
         let is_reached = |array: &Array| {
             let (.., location) = self.recipe.arrays[array.start.buffer.0 as usize];
@@ -531,10 +525,9 @@ impl Maker {
                 && array.bytes == arrays[0].bytes
         };
         if !arrays.iter().all(is_reached) {
-            let message = message!(
+            return Err(message!(
                 "The host reaches arrays in its own or in unified memory, and compares those of one length."
-            );
-            return Err(message);
+            ));
         }
         self.recipe.phases[self.phase].push(Stage::Host(work));
         Ok(Dynamic::UNIT)
@@ -546,11 +539,10 @@ fn part(of: Array, offset: i64, bytes: i64) -> Called {
     let end = offset.checked_add(bytes);
     let is_within = end.is_some_and(|end| end <= of.bytes as i64);
     if offset < 0 || bytes < 4 || offset % 4 != 0 || bytes % 4 != 0 || !is_within {
-        let message = message!(
+        return Err(message!(
             "A part lies within its array of {bytes} bytes; both numbers are multiples of 4.",
             bytes = of.bytes
-        );
-        return Err(message);
+        ));
     }
     let mut part = of;
     part.start.offset += offset as usize;
@@ -586,12 +578,11 @@ fn word<T: Copy>(given: &str, known: &[(&str, T)]) -> Called<T> {
     let found = known.iter().find(|(name, _)| *name == given);
     found.map(|(_, value)| *value).ok_or_else(|| {
         let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
-        let message = message!(
+        message!(
             "There is no '{given}' here; there are {names}.",
             given = given,
             names = names.join(", ")
-        );
-        message
+        )
     })
 }
 
