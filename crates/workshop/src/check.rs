@@ -276,14 +276,17 @@ const RULES: [&str; 8] = [
 /// How many cases a kernel is checked with.
 const COUNT: usize = 60;
 
+/// Those of these sizes that a kernel's rung supports.
+fn supported(own: &OwnKernel, sides: &[(u64, u64)]) -> impl Iterator<Item = Size> {
+    let sizes = sides.iter();
+    let sizes = sizes.map(|&(width, height)| Size::new(width, height).expect("a lattice"));
+    sizes.filter(|it| own.rung.supports(*it))
+}
+
 /// The cases for a kernel that the emulator runs: every size that its rung supports, by rules that it declares.
 pub(crate) fn cases(own: &OwnKernel, seed: u64) -> Vec<Case> {
     let mut numbers = SplitMix64(seed);
-    let sizes = SIZES.map(|(width, height)| Size::new(width, height).expect("a lattice"));
-    let sizes: Vec<Size> = sizes
-        .into_iter()
-        .filter(|it| own.rung.supports(*it))
-        .collect();
+    let sizes: Vec<Size> = supported(own, &SIZES).collect();
     let case = |number: usize| {
         let size = sizes[number % sizes.len()];
         let round = number / sizes.len();
@@ -319,10 +322,8 @@ pub(crate) fn cases(own: &OwnKernel, seed: u64) -> Vec<Case> {
 /// The cases for a kernel that a GPU runs: the same, and large lattices.
 pub(crate) fn cases_for_gpu(own: &OwnKernel, seed: u64) -> Vec<Case> {
     let mut cases = cases(own, seed);
-    let large = LARGE_SIZES.map(|(width, height)| Size::new(width, height).expect("a lattice"));
-    let large = large.into_iter().filter(|it| own.rung.supports(*it));
     // They take the rules and the soups of others.
-    let large: Vec<Case> = large
+    let large: Vec<Case> = supported(own, &LARGE_SIZES)
         .zip(&cases)
         .map(|(size, case)| Case {
             width: size.width,
