@@ -8,11 +8,12 @@ use std::collections::VecDeque;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use parking_lot::Mutex;
 use serde_json::json;
 
 use super::options::RunArguments;
@@ -67,7 +68,7 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
     let waiting = Waiting::start(tr!("its start"));
     let mut run = Run::start(setup, arguments)?;
     if arguments.generations > 0 {
-        waiting.state().is_stepping = true; // Ctrl+C ends it after the round in flight from now on
+        waiting.0.lock().is_stepping = true; // Ctrl+C ends it after the round in flight from now on
     }
     let setup = &run.present().setup;
     tracing::debug!(
@@ -114,7 +115,7 @@ fn finish(run: &mut Run, stepping: &mut Stepping) -> Result<(Duration, Vec<u64>)
                 traced.pop_front();
             }
         }
-        waiting.state().interrupted.is_some()
+        waiting.0.lock().interrupted.is_some()
     })?;
     let took = progress.began.elapsed();
     progress.clear();
@@ -620,12 +621,12 @@ impl Waiting {
 
     /// Notes that the device has finished something, and what comes next.
     fn next(&self, what: &'static str) {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         (state.what, state.since, state.is_said) = (what, Instant::now(), false);
     }
 
     fn interrupt(&self) {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         if !state.is_stepping {
             exit_interrupted(state.what);
         }
@@ -640,7 +641,7 @@ impl Waiting {
     }
 
     fn say_if_long(&self, delay: Duration) {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         let took = state.since.elapsed();
         if state.is_said || took < delay {
             return;
@@ -653,10 +654,6 @@ impl Waiting {
         say(&tr!(
             "the device has not finished {what} for {took}; press Ctrl+C to end the run, and again to end it at once"
         ));
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -21,7 +21,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::RwLock;
 
 /// A language of the interface.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, clap::ValueEnum)]
@@ -103,7 +105,7 @@ static ADDED: RwLock<BTreeMap<&str, &str>> = RwLock::new(BTreeMap::new());
 
 /// Adds the Chinese of a text, for as long as the program runs.
 pub fn add_chinese(english: &'static str, chinese: String) {
-    let mut added = ADDED.write().unwrap_or_else(PoisonError::into_inner);
+    let mut added = ADDED.write();
     added.entry(english).or_insert(chinese.leak());
 }
 
@@ -126,13 +128,7 @@ pub fn translated(english: &str) -> Option<&'static str> {
         Language::English => None,
         Language::Chinese => {
             let known = CHINESE.get().and_then(|it| it.get(english));
-            let added = || {
-                ADDED
-                    .read()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .get(english)
-                    .copied()
-            };
+            let added = || ADDED.read().get(english).copied();
             known.map(String::as_str).or_else(added)
         }
     }

@@ -5,10 +5,11 @@
 //! is counted, strings are short, and nothing else grows.
 
 use lang::{Message, mark, message, text, tr};
+use parking_lot::Mutex;
 use rhai::packages::{ArithmeticPackage, BasicIteratorPackage, LogicPackage, Package as _};
 use rhai::{Dynamic, Engine, EvalAltResult, LexError, OptimizationLevel, ParseErrorType, Position};
 use std::any::TypeId;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread;
 
 /// The longest script. Its lines and columns fit the interpreter's 16-bit positions.
@@ -185,7 +186,7 @@ pub(crate) fn run<Made: Maker>(
     })?;
     let usages = functions.iter().map(|(usage, _)| *usage);
     ran.map_err(|error| of_interpreter(*error, &usages.collect::<Vec<_>>()))?;
-    let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut made = made.lock();
     Ok(std::mem::take(&mut made.0))
 }
 
@@ -203,7 +204,7 @@ fn register<Made: Maker>(
     for _ in 0..=more {
         let made = Arc::clone(made);
         engine.register_raw_fn(name_of(usage), &types, move |context, given| {
-            let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut made = made.lock();
             let (made, calls) = &mut *made;
             *calls += 1;
             let at = context.call_position();

@@ -11,12 +11,13 @@ use engine::kernels::{OwnStepError, OwnStepper};
 use engine::{Kernel, Occupancy};
 use lang::message;
 use life::{Rule, Size};
+use parking_lot::Mutex;
 use platform::contained::Process;
 use sha2::{Digest, Sha256};
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use std::{env, fmt, fs, io};
 use tempfile::TempDir;
@@ -92,7 +93,7 @@ impl Workshop {
             process: Mutex::new(None),
         };
         // It gets ready until the first check.
-        *workshop.lock() = Some(workshop.start()?);
+        *workshop.process.lock() = Some(workshop.start()?);
         Ok(workshop)
     }
 
@@ -131,7 +132,7 @@ impl Workshop {
             seconds: launch_limit.as_secs().max(1) as u32,
             seed,
         };
-        let mut kept = self.lock();
+        let mut kept = self.process.lock();
         let mut waiting = kept.take();
         let mut process = match waiting.take_if(|it| it.is_running()) {
             Some(process) => process,
@@ -188,10 +189,6 @@ impl Workshop {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Process>> {
-        self.process.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Starts a process for checks.
     fn start(&self) -> io::Result<Process> {
         start(&self.child, self.folder.path(), self.machine, ANSWER_LIMIT)
@@ -244,14 +241,14 @@ impl EmulatedStepper {
 
     /// A process with the kernel, in which it has stepped before.
     fn take_idle(&self) -> Option<Process> {
-        let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = IDLE.lock();
         let at = idle.iter().position(|(number, _)| *number == self.number)?;
         Some(idle.remove(at).1)
     }
 
     /// Lets a process wait for the next call.
     fn keep_idle(&self, process: Process) {
-        let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = IDLE.lock();
         idle.push((self.number, process));
         // Two versions are compared with each other, on so many threads.
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
