@@ -309,10 +309,17 @@ pub(crate) fn scratch() -> tempfile::TempDir {
 /// A line, its exit code, and what it says with ` | ` between the parts.
 pub(crate) type Row<'a> = (&'a str, i32, &'a str);
 
-/// Runs the rows in this folder with these variables. What is refused says one sentence, prints nothing
-/// and leaves the folder's files as they were.
+/// Runs the rows in this folder. What is refused says one sentence, prints nothing and leaves the folder's
+/// files as they were.
 #[track_caller]
-pub(crate) fn hold(folder: &Path, variables: &[(&str, &str)], rows: &[Row]) {
+pub(crate) fn hold(folder: impl AsRef<Path>, rows: &[Row]) {
+    hold_with(folder, &[], rows);
+}
+
+/// The same with these variables.
+#[track_caller]
+pub(crate) fn hold_with(folder: impl AsRef<Path>, variables: &[(&str, &str)], rows: &[Row]) {
+    let folder = folder.as_ref();
     for &(line, code, said) in rows {
         let before = names(folder);
         let ended = lifestreams_with(folder, variables, line);

@@ -10,7 +10,7 @@ use life::Size;
 use serde_json::Value;
 use session::SavedSession;
 
-use crate::common::{Ended, Row, hold, lifestreams_with, names, scratch};
+use crate::common::{Ended, Row, hold, hold_with, lifestreams_with, names, scratch};
 
 type Variable<'a> = (&'a str, &'a str);
 
@@ -30,9 +30,9 @@ pub(crate) fn with_driver(folder: &Path, line: &str, variables: &[Variable]) -> 
 
 /// The rows hold over the fake driver, with these variables.
 #[track_caller]
-fn hold_with(variables: &[Variable], rows: &[Row]) {
+fn hold_on_fake(variables: &[Variable], rows: &[Row]) {
     let library = crate::driver::library();
-    hold(scratch().path(), &on_fake(&library, variables), rows);
+    hold_with(scratch(), &on_fake(&library, variables), rows);
 }
 
 /// The files that a line saves, in a folder of its own.
@@ -58,7 +58,7 @@ fn log_of(folder: &Path, line: &str, variables: &[Variable]) -> String {
 #[test]
 fn both_engines_agree_by_the_conformance_suite() {
     let agrees = "verify --small --device cuda";
-    hold_with(
+    hold_on_fake(
         &[("FAKE_CUDA_DEVICES", "2")],
         &[(agrees, 0, "everything agrees")],
     );
@@ -285,7 +285,7 @@ fn a_driver_that_cannot_be_used_is_named_and_the_cpu_takes_its_place() {
         ((fault, "cuModuleLoadDataEx:218:0:1"), session, 0, "generation 2 | ; the CPU computes instead"),
     ];
     for (variable, line, code, said) in rows {
-        hold_with(&[variable], &[(line, code, said)]);
+        hold_on_fake(&[variable], &[(line, code, said)]);
     }
     let long = "--display none --rounds 200 --instances 4 --size 48x48 --kernel bits";
     for (recovers, place) in [("1", "on the GPU"), ("0", "on the CPU")] {
@@ -294,12 +294,12 @@ fn a_driver_that_cannot_be_used_is_named_and_the_cpu_takes_its_place() {
             ("FAKE_CUDA_RECOVERS", recovers),
         ];
         let said = format!("the session continues from generation | {place}");
-        hold_with(&lost, &[(long, 0, &said)]);
+        hold_on_fake(&lost, &[(long, 0, &said)]);
     }
     // A stub is passed over.
     let folder = scratch();
     let make = "$ echo 'extern \"C\" int cuInit(unsigned) { return 34; }' | g++ -shared -fPIC -o stub.so -x c++ -";
-    hold(folder.path(), &[], &[(make, 0, "")]);
+    hold(&folder, &[(make, 0, "")]);
     let fake = crate::driver::library();
     for (next, code, said) in [
         (fake.to_str().unwrap(), 0, "\"engine\":\"cuda\""),
@@ -307,7 +307,7 @@ fn a_driver_that_cannot_be_used_is_named_and_the_cpu_takes_its_place() {
     ] {
         let libraries = format!("./stub.so:{next}");
         let variables = [("LIFESTREAMS_LIBCUDA", &*libraries)];
-        hold(folder.path(), &variables, &[(on_cuda, code, said)]);
+        hold_with(&folder, &variables, &[(on_cuda, code, said)]);
     }
 }
 

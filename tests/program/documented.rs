@@ -106,11 +106,11 @@ fn dropped_names_are_refused_and_stand_nowhere() {
     let grep = "$ ! grep -rIF --exclude=CHANGELOG.md --exclude=documented.rs --exclude-dir=oracle \
                 --exclude-dir={target,.git}";
     let list: String = DROPPED.iter().map(|name| format!(" -e '{name}'")).collect();
-    hold(root, &[], &[(&format!("{grep}{list} ."), 0, "")]);
+    hold(root, &[(&format!("{grep}{list} ."), 0, "")]);
     for option in DROPPED.iter().filter(|name| name.starts_with("--")) {
         let said = format!("unexpected argument | {option}");
         for line in [format!("{option} 1"), format!("run -g 1 {option}")] {
-            hold(root, &[], &[(&line, 2, &said)]);
+            hold(root, &[(&line, 2, &said)]);
         }
     }
 }
@@ -169,7 +169,7 @@ fn help_is_in_groups_and_every_option_is_explained() {
     for (line, most) in [("-h", 135), ("--help", 500)] {
         let said = "Commands: | What is stepped, and where: | How rounds are issued, copied and waited for (F2 to F8): \
                     | How it is shown, and for how long: | Examples: | Exit codes:";
-        hold(folder.path(), &[], &[(line, 0, said)]);
+        hold(&folder, &[(line, 0, said)]);
         let help = lifestreams(folder.path(), line).done().stdout;
         assert!(help.lines().count() < most, "{help}");
         for line in help.lines() {
@@ -186,7 +186,7 @@ fn manual_and_completions_are_of_use() {
                COMP_CWORD=2; _lifestreams lifestreams t --display; echo ${COMPREPLY[@]}";
     let pages = "$ cd pages; ls lifestreams{,-run,-snapshot,-lesson,-bench,-completions}.1";
     #[rustfmt::skip]
-    hold(folder.path(), &[], &[
+    hold(&folder, &[
         ("man pages", 0, ""),
         (pages, 0, ""),
         ("man", 0, ".SH NAME | .SH OPTIONS | Exit codes: | NO_COLOR"),

@@ -4,7 +4,7 @@
 
 use std::fs::{self, File};
 
-use crate::common::{hold, lifestreams, lifestreams_with, picture_of, says, scratch};
+use crate::common::{hold, hold_with, lifestreams, lifestreams_with, picture_of, says, scratch};
 use crate::cuda_engine::with_driver;
 use flate2::read::GzDecoder;
 use lesson::LESSONS;
@@ -103,7 +103,7 @@ fn a_lesson_is_read_with_its_figures_and_what_was_recorded_of_it() {
         recorded.closing
     );
     #[rustfmt::skip]
-    hold(folder.path(), &[AT_ONCE], &[
+    hold_with(&folder, &[AT_ONCE], &[
         ("lesson default-stream --device cpu", 0, &said),
         ("lesson pinned --device cpu", 0, &here),
     ]);
@@ -168,7 +168,7 @@ lesson = "barrier"
 fn a_lecture_is_checked_and_what_is_wrong_in_it_is_said_with_line_and_column() {
     let folder = scratch();
     #[rustfmt::skip]
-    hold(folder.path(), &[], &[
+    hold(&folder, &[
         ("lecture check ten-minutes", 0, "CUDA streams in ten minutes: 10 steps\n"),
         ("lecture check chapter-5", 0, "Streams, events, contexts and concurrency: 11 steps\n"),
     ]);
@@ -201,7 +201,7 @@ fn a_lecture_is_checked_and_what_is_wrong_in_it_is_said_with_line_and_column() {
     for (text, said) in step.into_iter().chain(whole) {
         fs::write(folder.path().join("own.toml"), text).unwrap();
         let said = format!("lifestreams: own.toml | {said}");
-        hold(folder.path(), &[], &[("lecture check own.toml", 2, &said)]);
+        hold(&folder, &[("lecture check own.toml", 2, &said)]);
     }
 }
 
@@ -217,7 +217,7 @@ fn a_rehearsal_says_what_is_found_of_every_change_and_lesson() {
     fs::write(folder.path().join("talk/own.toml"), of_file).unwrap();
     let rehearse = "$ lifestreams lecture rehearse talk/own.toml --device cpu | tee found | wc -l";
     #[rustfmt::skip]
-    hold(folder.path(), &[AT_ONCE], &[
+    hold_with(&folder, &[AT_ONCE], &[
         ("lesson new talk/mine.toml --from barrier", 0, "talk/mine.toml: a copy"),
         (rehearse, 0, "2\n"),
         ("$ cat found", 0, "Step 2 of 3:  | \nStep 3 of 3, barrier: "),

@@ -9,7 +9,7 @@ use lesson::{EXERCISES, Task};
 use serde_json::Value;
 use ui::code_editor::Code;
 
-use crate::common::{hold, lifestreams, scratch};
+use crate::common::{hold, hold_with, lifestreams, scratch};
 use crate::persistence::{lattices, simulated};
 
 #[test]
@@ -25,7 +25,7 @@ fn a_check_says_what_is_wrong_with_its_place_and_in_json() {
                 \"sentence\":\"Line 3 downloads instance 1 | \"n\":16,\"right\":false}";
     let right = "{\"faults\":[],\"file\":\"round.rhai\",\"n\":16,\"right\":true}";
     #[rustfmt::skip]
-    hold(folder.path(), &[], &[
+    hold(&folder, &[
         ("round new", 0, "wrote round.rhai"),
         ("round check round.rhai --instances 1", 0, "round.rhai: right for N = 1\n"),
         ("$ lifestreams round check own.rhai; [ $? = 1 ]", 0, said),
@@ -54,14 +54,10 @@ fn an_exercise_goes_from_its_skeleton_to_its_answer() {
         // What is wrong is said to those who ask for it.
         let asks = format!("{file} is wrong; 'lifestreams exercise check --hint'");
         let wrong = [(check, 0, &*asks), (hint, 0, &*format!("{file}:"))];
-        hold(
-            folder.path(),
-            &[],
-            &[(start, 0, exercise.name), wrong[0], wrong[1]],
-        );
+        hold(&folder, &[(start, 0, exercise.name), wrong[0], wrong[1]]);
         fs::write(folder.path().join(file), exercise.answer).unwrap();
         #[rustfmt::skip]
-        hold(folder.path(), &[], &[
+        hold(&folder, &[
             ("exercise check", 0, ": right, and "),
             ("$ lifestreams exercise list | grep -c '(solved)'", 0, solved),
         ]);
@@ -69,7 +65,7 @@ fn an_exercise_goes_from_its_skeleton_to_its_answer() {
     // Whether a kernel is fast enough, no CPU can tell.
     fs::write(folder.path().join("climb.cu"), EXERCISES[9].answer).unwrap();
     #[rustfmt::skip]
-    hold(folder.path(), &[], &[
+    hold(&folder, &[
         ("exercise check climb", 0, "climb.cu: right; whether it is faster than bits stays open"),
         ("$ lifestreams exercise list | grep -c '(solved)'", 0, "2\n"),
     ]);
@@ -77,7 +73,7 @@ fn an_exercise_goes_from_its_skeleton_to_its_answer() {
     let again =
         "$ rm overlap.rhai; lifestreams exercise start overlap --lang zh; head -n 1 overlap.rhai";
     #[rustfmt::skip]
-    hold(folder.path(), &[], &[
+    hold(&folder, &[
         ("exercise start overlap", 2, "exists already"),
         ("exercise start 4", 0, "diamond"),
         ("$ rm diamond.rhai", 0, ""),
@@ -112,7 +108,7 @@ fn what_a_check_finds_is_said_with_its_exit_code() {
     let start = "--device cpu --instances 1 --size 64x64";
     let of = |line: &str| format!("{line} {start}");
     #[rustfmt::skip]
-    hold(folder, &[], &[
+    hold(folder, &[
         ("kernel check mine.cu --device cpu --json", 0, "\"is_right\":true | \"cases\":60 | \"checked_by\":\"emulator\""),
         ("kernel check race.cu --device cpu", 1, "race.cu | a race"),
         ("kernel check typo.cu --device cpu", 1, "typo.cu: does not compile: line  | '__syncthread' was not declared"),
@@ -124,19 +120,19 @@ fn what_a_check_finds_is_said_with_its_exit_code() {
     // Compilers that are of no use; one is run from another folder than this one.
     let script = |text: &str| {
         write("g++", &format!("#!/bin/sh\n{text}\n"));
-        hold(folder, &[], &[("$ chmod +x g++", 0, "")]);
+        hold(folder, &[("$ chmod +x g++", 0, "")]);
     };
     let check = "kernel check mine.cu --device cpu";
     script("cd \"${0%/*}\" && echo > used; cd - && exec c++ \"$@\"");
-    hold(folder, &[("CXX", "./g++")], &[(check, 0, "")]);
+    hold_with(folder, &[("CXX", "./g++")], &[(check, 0, "")]);
     assert!(folder.join("used").exists());
     script("echo no assembler >&2; exit 1");
     let said = "g++ does not compile the emulator: does not compile: no assembler; set CXX";
-    hold(folder, &[("CXX", "./g++")], &[(check, 3, said)]);
+    hold_with(folder, &[("CXX", "./g++")], &[(check, 3, said)]);
     fs::remove_file(folder.join("g++")).unwrap();
     let nothing = [("PATH", folder.to_str().unwrap()), ("CXX", "")];
     let none = "  for a GPU:  | none: apt-get install g++";
-    hold(
+    hold_with(
         folder,
         &nothing,
         &[(check, 3, "apt-get install g++"), ("devices", 0, none)],
@@ -151,7 +147,7 @@ fn a_kernel_s_file_steps_as_its_rung_does_and_is_kept_with_the_session() {
     let file = folder.join("s.json");
     let of_file = "\"kernel\":\"own\" | \"own_kernel_from\":\"02_shared\"";
     let line = format!("run {START} --kernel-file k.cu -g 9 --json");
-    hold(folder, &[], &[(&line, 0, of_file)]);
+    hold(folder, &[(&line, 0, of_file)]);
     let rung = simulated(folder, &format!("{START} --kernel bits"), 9);
     let session = "--display none --session s.json --rounds";
     let first = format!("{session} 4 --kernel-file k.cu {START}");
@@ -159,7 +155,6 @@ fn a_kernel_s_file_steps_as_its_rung_does_and_is_kept_with_the_session() {
     // The same source was run here. It needs the kernel's file no longer.
     hold(
         folder,
-        &[],
         &[(&first, 0, ""), ("$ rm k.cu", 0, ""), (&next, 0, "")],
     );
     assert_eq!(lattices(&file), rung);
@@ -170,7 +165,7 @@ fn a_kernel_s_file_steps_as_its_rung_does_and_is_kept_with_the_session() {
     let once = format!("{session} 1 --trust-kernel");
     fs::write(&file, text.replace("__syncthreads();", "")).unwrap();
     let said = "s.json: its own kernel does not run here | a race";
-    hold(folder, &[], &[(&once, 0, said)]);
+    hold(folder, &[(&once, 0, said)]);
     assert_eq!(lattices(&file).1, 10);
 }
 
@@ -212,7 +207,7 @@ fn code_in_a_session_s_file_runs_once_its_user_says_so_and_stays_in_the_file() {
         let line = format!("--display none --session s.json {line}");
         let variables = [(lacks, "/nowhere"), ("CXX", "")];
         let count = if lacks.is_empty() { 0 } else { 2 };
-        hold(folder, &variables[..count], &[(&line, 0, said)]);
+        hold_with(folder, &variables[..count], &[(&line, 0, said)]);
         assert_eq!(code_has_run(folder), runs, "{line}");
         let text = fs::read_to_string(folder.join("s.json")).unwrap();
         assert!(text.contains("at_once()") && text.contains("\"in_use\": true"));

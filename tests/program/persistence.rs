@@ -79,7 +79,7 @@ fn a_session_goes_on_as_if_it_had_never_ended() {
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, &text[..text.len() / 2]).unwrap();
     let cut = "s.json, line | , column | the file was cut off here | restore a copy of it";
-    hold(folder, &[], &[("--display none --session s.json", 2, cut)]);
+    hold(folder, &[("--display none --session s.json", 2, cut)]);
     assert!(fs::read_to_string(&file).unwrap() == text[..text.len() / 2]);
 }
 
@@ -93,12 +93,11 @@ fn options_are_saved_on_request_alone_and_what_is_typed_wins() {
     let typed = format!("{run} --instances 2 --kernel global");
     hold(
         folder,
-        &[],
         &[(&format!("{run} --size 8"), 0, "\"instances\":16")],
     );
     assert!(path.starts_with(folder) && !path.exists(), "{path:?}");
     #[rustfmt::skip]
-    hold(folder, &[], &[
+    hold(folder, &[
         ("config save --instances 3 --kernel bits --size 24x16 --density 0.5", 0, ""),
         ("config", 0, "instances = \"3\""),
         (run, 0, "\"instances\":3 | \"kernel\":\"bits\" | \"width\":24 | \"height\":16"),
@@ -113,7 +112,7 @@ fn options_are_saved_on_request_alone_and_what_is_typed_wins() {
     ]);
     fs::write(path, "instances = 3\n\ncolour = 1\n").unwrap();
     let line = "config.toml: --colour is not an option that can be saved, so it is ignored\n";
-    hold(folder, &[], &[("run -g 1 --size 8 --device cpu", 0, line)]);
+    hold(folder, &[("run -g 1 --size 8 --device cpu", 0, line)]);
 }
 
 #[test]
@@ -140,7 +139,7 @@ fn saved_options_that_conflict_are_named_with_their_file() {
     for (saved, line, why) in rows {
         let save = format!("config save {saved}");
         let code = i32::from(!why.is_empty()) * 2;
-        hold(folder.path(), &[], &[(&save, 0, ""), (&line, code, why)]);
+        hold(&folder, &[(&save, 0, ""), (&line, code, why)]);
     }
 }
 
@@ -184,7 +183,6 @@ fn a_signal_leaves_a_session_which_nobody_else_may_use_meanwhile() {
     );
     hold(
         folder,
-        &[],
         &[("--display none --session ./s.json", 2, &process)],
     );
     running.signal("TERM");
@@ -209,11 +207,11 @@ fn a_session_that_cannot_be_saved_in_its_file_is_saved_elsewhere() {
         ("$ echo another >deeper/s.json", changed, saved, "deeper"),
         ("$ rm -r deeper state; echo a file >state", gone, nor, ""),
     ] {
-        hold(folder, &[], &[("$ rm -rf deeper; mkdir deeper", 0, "")]);
+        hold(folder, &[("$ rm -rf deeper; mkdir deeper", 0, "")]);
         let line = format!("--display none --session deeper/s.json {START}");
         let running = start(folder, &line);
         running.wait("generation ");
-        hold(folder, &[], &[(happens, 0, "")]);
+        hold(folder, &[(happens, 0, "")]);
         running.signal("TERM");
         let ended = running.end(TIMEOUT);
         assert_eq!(ended.code, Some(2), "{ended:?}");
@@ -227,7 +225,7 @@ fn a_session_that_cannot_be_saved_in_its_file_is_saved_elsewhere() {
             };
             assert!(last.contains(name), "{ended:?}");
             let line = format!("--display none --rounds 0 --session {place}/{name}");
-            hold(folder, &[], &[(&line, 0, "continuing the session")]);
+            hold(folder, &[(&line, 0, "continuing the session")]);
         }
     }
 }

@@ -7,7 +7,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{PROGRAM, command, hold, lifestreams, names, run, scratch};
+use crate::common::{PROGRAM, command, hold, hold_with, lifestreams, names, run, scratch};
 
 /// Files that are wrong, or wrong together, and places that cannot be written.
 fn make_files(folder: &Path) {
@@ -113,7 +113,7 @@ fn files_and_places_that_are_of_no_use_are_named_with_the_remedy() {
         .iter()
         .map(|(line, said)| (&**line, 2, *said))
         .collect();
-    hold(folder, &[], &rows);
+    hold(folder, &rows);
     let kept = ["file", "linked.json"].map(|name| fs::read_to_string(folder.join(name)).unwrap());
     assert_eq!(kept, ["old", "old"]);
 }
@@ -122,7 +122,7 @@ fn files_and_places_that_are_of_no_use_are_named_with_the_remedy() {
 fn arguments_that_make_no_sense_are_refused() {
     let folder = scratch();
     #[rustfmt::skip]
-    hold(folder.path(), &[], &[
+    hold(&folder, &[
         ("run -g 1 --size -5x5", 2, "-5 | help"),
         ("run -g 1 --transfer view", 2, "draws nothing | --transfer bits"),
         ("run -g 1 --split on --device cpu", 2, "--split on | --device cuda"),
@@ -169,7 +169,7 @@ fn what_does_not_fit_together_is_refused_by_every_command() {
     ];
     for ((line, said), command) in rows.into_iter().zip(commands.into_iter().cycle()) {
         let line = format!("{command} {line}");
-        hold(folder.path(), &[], &[(&line, 2, said)]);
+        hold(&folder, &[(&line, 2, said)]);
     }
 }
 
@@ -178,7 +178,7 @@ fn what_the_machine_lacks_is_said_with_the_remedy() {
     let folder = scratch();
     let folder = folder.path();
     #[rustfmt::skip]
-    hold(folder, &[], &[
+    hold(folder, &[
         ("run -g 1 --device cpu --size 262144 --instances 64 --kernel bits", 3, "use fewer --instances"),
         ("--frames 1 --display none --device cpu --size 262144 --instances 16 --kernel global", 3, "--kernel bits"),
         ("snapshot -o a.png --device cpu --size 16777216x4096 --instances 64 --kernel bits", 3, "use fewer --instances"),
@@ -191,7 +191,7 @@ fn what_the_machine_lacks_is_said_with_the_remedy() {
     let none = "no NVIDIA driver is installed here | --device cpu";
     let nowhere = [("LIFESTREAMS_LIBCUDA", "/nowhere/libcuda.so")];
     #[rustfmt::skip]
-    hold(folder, &nowhere, &[
+    hold_with(folder, &nowhere, &[
         ("run -g 1 --device cuda", 3, none),
         ("--device cuda:3 --frames 1 --display none", 3, none),
         ("snapshot -o a.png --device cuda", 3, none),
@@ -204,7 +204,7 @@ fn what_the_machine_lacks_is_said_with_the_remedy() {
             ("run -g 1 --device cuda", 3, "driver"),
             ("run -g 1 --size 8", 0, " alive"),
         ];
-        hold(folder, &[("LIFESTREAMS_LIBCUDA", library)], &rows);
+        hold_with(folder, &[("LIFESTREAMS_LIBCUDA", library)], &rows);
     }
     // An empty file of a library's name is one that cannot be loaded.
     for library in [
@@ -223,7 +223,7 @@ fn what_the_machine_lacks_is_said_with_the_remedy() {
     let remedy = "no graphics driver | apt-get install libvulkan1 mesa-vulkan-drivers";
     let packages = "libXi.so.6 | cannot be loaded; apt-get install libxcursor1";
     #[rustfmt::skip]
-    hold(folder, &path, &[
+    hold_with(folder, &path, &[
         ("snapshot --size 8 -o a.png", 3, remedy),
         ("devices", 0, "no graphics driver"),
         ("--display window --frames 1 --device cpu", 3, packages),
@@ -282,7 +282,7 @@ fn a_line_of_a_file_takes_no_more_memory_than_there_is() {
         "snapshot -o picture.png",
     ] {
         let line = format!("{limited} {line} {options}");
-        hold(folder, &[], &[(&line, 3, said)]);
+        hold(folder, &[(&line, 3, said)]);
     }
     let one = format!("{limited} run -g 0 --instances 1 {options}");
     let ended = lifestreams(folder, &one);
@@ -292,14 +292,14 @@ fn a_line_of_a_file_takes_no_more_memory_than_there_is() {
     let session = format!("{limited} --display none --rounds 1 --session kept");
     let new = format!("{session} --device cpu --instances 2 --size 64 --kernel bits");
     let fits = format!("{one} --size {fits}");
-    hold(folder, &[], &[(&fits, 0, ""), (&new, 0, "")]);
+    hold(folder, &[(&fits, 0, ""), (&new, 0, "")]);
     let kept = folder.join("kept");
     let text = fs::read_to_string(&kept).unwrap();
     let huge = text.replace("64x64", "262144x262144");
     let huge = huge.replace("x = 64, y = 64", "x = 262144, y = 262144");
     fs::write(&kept, &huge).unwrap();
     let said = "out of host memory | the lattices of the session would take 8192 MiB";
-    hold(folder, &[], &[(&session, 3, said)]);
+    hold(folder, &[(&session, 3, said)]);
     assert!(fs::read_to_string(kept).unwrap() == huge);
 }
 
@@ -319,7 +319,7 @@ fn what_permissions_forbid_is_said() {
     ];
     for (line, said) in rows {
         let user = "$ exec setpriv --reuid=65534 --regid=65534 --clear-groups ./own";
-        hold(folder.path(), &[], &[(&format!("{user} {line}"), 2, said)]);
+        hold(&folder, &[(&format!("{user} {line}"), 2, said)]);
     }
     assert!(names(&folder.path().join("closed")).is_empty());
 }
@@ -333,7 +333,7 @@ fn a_reader_that_goes_away_is_no_error_and_no_panic() {
         // `true` reads nothing; where stderr goes there too, nobody is left to be told anything.
         for pipe in ["|", "2>&1 |"] {
             let line = format!("$ lifestreams {line} {pipe} true; exit ${{PIPESTATUS[0]}}");
-            hold(folder.path(), &[], &[(&line, 0, "")]);
+            hold(&folder, &[(&line, 0, "")]);
         }
     }
     for line in [

@@ -183,7 +183,7 @@ fn a_run_starts_from_patterns_and_says_what_it_wrote() {
     let start = "run -g 0 --instances 1 --device cpu --save out --pattern glider --rule";
     let header = "$ head -n 3 out/000.rle";
     #[rustfmt::skip]
-    hold(folder, &[], &[
+    hold(folder, &[
         (&format!("{line} 12 --save out --trace t.json --pattern glider --pattern blinker"), 0,
          " alive\nsaved out\nsaved t.json"),
         (&format!("{line} 1 --save one"), 0, " alive\nsaved one\n"),

@@ -69,5 +69,5 @@ fn soups_are_stepped_as_the_independent_simulator_does() {
     let check = format!(
         "$ export PYTHONPATH={root}/target/tools:$PYTHONPATH; python3 {root}/tests/independent.py <claims"
     );
-    hold(folder, &[], &[(&check, 0, "")]);
+    hold(folder, &[(&check, 0, "")]);
 }
