@@ -5,14 +5,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
 use engine::Kernel;
 use engine::kernels::{OwnStepError, OwnStepper};
 use life::{Rule, Size, reference, soup};
+use parking_lot::Mutex;
 use workshop::{Fault, Machine, OwnKernel, Right, Unchecked, Verdict, Workshop};
 
 use crate::driver;
@@ -33,7 +34,7 @@ fn open(machine: Machine) -> (Workshop, Environment) {
     let child = move || {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lifestreams"));
         command.args(["kernel", "serve"]);
-        command.envs(given.lock().unwrap().iter().cloned());
+        command.envs(given.lock().iter().cloned());
         command
     };
     let opened = Workshop::open(machine, child);
@@ -77,7 +78,7 @@ fn with_workshops<T: Sync>(things: &[T], work: impl Fn(&T, &Workshop) + Sync) {
         for _ in 0..2 {
             scope.spawn(|| {
                 let (workshop, _) = open(Machine::Emulator);
-                let next = || left.lock().unwrap().next();
+                let next = || left.lock().next();
                 while let Some(thing) = next() {
                     work(thing, &workshop);
                 }
@@ -113,10 +114,10 @@ fn wrong_kernels_are_caught_each_with_its_sentence() {
         };
         if !said.split('…').all(|part| found.contains(part)) {
             let failure = format!("{rung}: {from:?} -> {to:?}\n    {found}");
-            failures.lock().unwrap().push(failure);
+            failures.lock().push(failure);
         }
     });
-    let failures = failures.into_inner().unwrap();
+    let failures = failures.into_inner();
     let all = failures.join("\n");
     assert!(failures.is_empty(), "{} differ:\n{all}", failures.len());
 }
@@ -311,7 +312,7 @@ fn a_gpu_checks_kernels_and_says_what_they_need_or_why_it_cannot() {
             "the NVIDIA driver does not start: ",
         ),
     ] {
-        environment.lock().unwrap().push((variable, value.into()));
+        environment.lock().push((variable, value.into()));
         end_children();
         let never = AtomicBool::new(false);
         let answer = workshop.check(&own, 5, ENDLESS_LAUNCH_LIMIT, &never);
@@ -320,7 +321,7 @@ fn a_gpu_checks_kernels_and_says_what_they_need_or_why_it_cannot() {
             _ => format!("{answer:?}"),
         };
         assert!(found.starts_with(said), "{found}");
-        environment.lock().unwrap().pop();
+        environment.lock().pop();
         end_children();
         right(&workshop, source("05_bits"));
     }

@@ -9,10 +9,11 @@ use engine::{
     Result, RunId, Slots, SlotsSpec, StreamId, StreamSpec, kernels,
 };
 use life::{Lattice, Rule, Size, reference};
+use parking_lot::Mutex;
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// How a call fails.
@@ -60,7 +61,8 @@ pub(crate) enum Gpus {
 pub(crate) struct Script {
     /// After this many more calls of this kind, one fails.
     faults: Mutex<Vec<(Call, u32, Fault)>>,
-    gpus: Mutex<Gpus>,
+    /// These can be opened from now on. Engines that are open already go on.
+    pub gpus: Mutex<Gpus>,
     /// Whether every submission ends at once, and its completions wait for [`Script::release`].
     holds_completions: bool,
     /// Whether nothing fails at present, whatever is planned.
@@ -100,29 +102,24 @@ impl Script {
 
     /// Records what is issued from now on, and returns what was so far.
     pub(crate) fn record(&self) -> Vec<Issued> {
-        let before = self.issued.lock().unwrap().replace(Vec::new());
+        let before = self.issued.lock().replace(Vec::new());
         before.unwrap_or_default()
     }
 
     fn note(&self, issued: impl FnOnce() -> Issued) {
-        if let Some(all) = &mut *self.issued.lock().unwrap() {
+        if let Some(all) = &mut *self.issued.lock() {
             all.push(issued());
         }
     }
 
     /// After this many more calls of this kind, one fails.
     pub(crate) fn fail(&self, call: Call, after: u32, fault: Fault) {
-        self.faults.lock().unwrap().push((call, after, fault));
-    }
-
-    /// From now on, these GPUs can be opened. Engines that are open already go on.
-    pub(crate) fn set_gpus(&self, gpus: Gpus) {
-        *self.gpus.lock().unwrap() = gpus;
+        self.faults.lock().push((call, after, fault));
     }
 
     /// Whether a call will fail.
     pub(crate) fn has_faults(&self) -> bool {
-        !self.faults.lock().unwrap().is_empty()
+        !self.faults.lock().is_empty()
     }
 
     /// How many calls have failed so far.
@@ -161,7 +158,7 @@ impl Script {
         if self.protected.load(Relaxed) {
             return None;
         }
-        let mut faults = self.faults.lock().unwrap();
+        let mut faults = self.faults.lock();
         let mut now = None;
         faults.retain_mut(|(of, after, fault)| {
             if *of != call || now.is_some() {
@@ -181,26 +178,19 @@ impl Script {
         now
     }
 
-    /// Makes an engine that does as this says, as `open_engine` would. There are three GPUs.
-    pub(crate) fn open(self: &Arc<Script>, choice: DeviceChoice) -> Result<Box<dyn Engine>> {
-        let gpus = *self.gpus.lock().unwrap();
-        match (choice, gpus) {
-            (DeviceChoice::Cuda, Gpus::All) => self.open_on(3),
-            (DeviceChoice::Cpu, _) | (_, Gpus::All) => self.open_on(1),
-            _ => self.open_on(0),
-        }
-    }
-
-    /// As after a loss: `cuda` takes the GPUs that are left.
-    pub(crate) fn reopen(self: &Arc<Script>, choice: DeviceChoice) -> Result<Box<dyn Engine>> {
-        let gpus = *self.gpus.lock().unwrap();
-        match (choice, gpus) {
-            (DeviceChoice::Cuda, Gpus::OneLost) => self.open_on(2),
-            _ => self.open(choice),
-        }
-    }
-
-    fn open_on(self: &Arc<Script>, devices: usize) -> Result<Box<dyn Engine>> {
+    /// Makes an engine that does as this says, as `open` would. There are three GPUs; after a loss, `cuda`
+    /// takes those that are left.
+    pub(crate) fn open(
+        self: &Arc<Script>,
+        choice: DeviceChoice,
+        is_again: bool,
+    ) -> Result<Box<dyn Engine>> {
+        let devices = match (choice, *self.gpus.lock()) {
+            (DeviceChoice::Cuda, Gpus::All) => 3,
+            (DeviceChoice::Cuda, Gpus::OneLost) if is_again => 2,
+            (DeviceChoice::Cpu, _) | (_, Gpus::All) => 1,
+            _ => 0,
+        };
         if self.fault(Call::Open).is_some() || devices == 0 {
             return Err(EngineError::UnusableGpu(fault().to_string().into()));
         }
@@ -482,7 +472,7 @@ impl ReferenceKernel {
 
     /// Fails at the next step, or no longer.
     pub(crate) fn fail(&self, error: Option<OwnStepError>) {
-        *self.failure.lock().unwrap() = error;
+        *self.failure.lock() = error;
     }
 }
 
@@ -514,7 +504,7 @@ impl OwnStepper for ReferenceStepper {
         rule: Rule,
         generations: u32,
     ) -> Result<(), OwnStepError> {
-        if let Some(error) = self.failure.lock().unwrap().take() {
+        if let Some(error) = self.failure.lock().take() {
             return Err(error);
         }
         let lattice = Lattice::from_words(size, words.to_vec());

@@ -5,14 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{ANSWERS, Answer, CALLS, fault};
 use crate::common::{Ended, Running, command, names, says, scratch};
 use life::{Lattice, Pattern, Rule, Size, reference, soup};
+use parking_lot::Mutex;
 use session::SavedSession;
 
 const ROUNDS: u64 = 40;
@@ -294,7 +295,7 @@ fn play(cases: &[Case]) -> Totals {
         while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
             for &after in case.afters {
                 let outcome = catch_unwind(AssertUnwindSafe(|| case.play(after)));
-                let mut totals = totals.lock().unwrap();
+                let mut totals = totals.lock();
                 match outcome {
                     Ok(outcome) => *totals.outcomes.entry(outcome).or_default() += 1,
                     // What is wrong was printed.
@@ -311,7 +312,7 @@ fn play(cases: &[Case]) -> Totals {
         let threads = thread::available_parallelism().map_or(1, usize::from);
         (0..2 * threads).for_each(|_| drop(scope.spawn(work)));
     });
-    let totals = totals.into_inner().unwrap();
+    let totals = totals.into_inner();
     let (outcomes, struck) = (&totals.outcomes, totals.struck.len());
     println!("{outcomes:?}; {struck} functions");
     assert!(totals.failures.is_empty(), "{:#?}", totals.failures);

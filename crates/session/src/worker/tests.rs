@@ -232,7 +232,7 @@ fn a_session_is_opened_on_the_devices_that_a_recovery_left() {
             split,
             ..small(2)
         });
-        driver.script.set_gpus(left);
+        *driver.script.gpus.lock() = left;
         driver.step(Step::Fail(Call::Submit, 0, Fault::Lost));
         driver.step_and_settle(Step::Turns(9));
         driver.step(Step::Reload(Reopen::InPlace));

@@ -32,7 +32,7 @@ fn scripted(split: Split) -> (Arc<Script>, Box<dyn Engine>) {
         Split::On => DeviceChoice::Cuda,
         Split::Auto | Split::Off => DeviceChoice::Cpu,
     };
-    let engine = script.open(choice).unwrap();
+    let engine = script.open(choice, false).unwrap();
     (script, engine)
 }
 

@@ -124,13 +124,7 @@ fn make(
     let (sender, received) = channel();
     let (opened, now) = (script.clone(), time.clone());
     let mut engines = Engines::default();
-    engines.open = Box::new(move |choice, is_again| {
-        if is_again {
-            opened.reopen(choice)
-        } else {
-            opened.open(choice)
-        }
-    });
+    engines.open = Box::new(move |choice, is_again| opened.open(choice, is_again));
     let clock = Box::new(move || now.get());
     let worker = SessionWorker::new(setup, from, engines, clock, sender, Box::new(|| {}));
     (worker.unwrap(), received)
