@@ -2,6 +2,7 @@
 //! in every available setting of the lab's switches, that the cells are always the same, and that ops are
 //! ordered as the setting promises and no further.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -318,9 +319,7 @@ fn promised(switches: Switches, timed: &[TimedRound], devices: usize, shift: Nan
 }
 
 fn streams_used(timed: &[TimedRound]) -> usize {
-    let mut streams: Vec<u32> = ran(timed).iter().map(|op| op.stream).collect();
-    streams.sort_unstable();
-    streams.dedup();
+    let streams: BTreeSet<u32> = ran(timed).iter().map(|op| op.stream).collect();
     streams.len()
 }
 
