@@ -182,8 +182,7 @@ impl TimedRound {
             let call = calls().find(|call| call.step == span.step)?;
             Some(call.start.0 - span.start.0)
         });
-        let kind = |call: &Span| Some(self.steps.get(call.step as usize)?.kind);
-        let waits = calls().filter(|call| kind(call) == Some(StepKind::Wait));
+        let waits = calls().filter(|call| self.kind(call) == Some(StepKind::Wait));
         let awaited = waits.flat_map(|wait| {
             let spans = self.spans.iter();
             let before = spans.filter(move |it| it.stream == wait.stream && it.step < wait.step);
@@ -199,12 +198,14 @@ impl TimedRound {
         self
     }
 
+    /// What kind of step an op or a call of its is.
+    pub fn kind(&self, of: &Span) -> Option<StepKind> {
+        Some(self.steps.get(of.step as usize)?.kind)
+    }
+
     /// The median length of the launches, in nanoseconds.
     pub fn median_launch(&self) -> Option<Nanos> {
-        let launch = |span: &&Span| {
-            let facts = self.steps.get(span.step as usize);
-            facts.is_some_and(|facts| facts.kind == StepKind::Launch)
-        };
+        let launch = |span: &&Span| self.kind(span) == Some(StepKind::Launch);
         let mut lengths: Vec<Nanos> = self
             .spans
             .iter()
@@ -278,10 +279,7 @@ impl TimedRound {
 
     /// How long the host was inside its calls, waiting left out, in microseconds.
     pub fn host_us(&self) -> f64 {
-        let waits = |span: &&Span| {
-            let facts = self.steps.get(span.step as usize);
-            facts.is_some_and(|facts| facts.kind == StepKind::Wait)
-        };
+        let waits = |span: &Span| self.kind(span) == Some(StepKind::Wait);
         let calls = self.host.iter().filter(|span| !waits(span));
         calls.map(|span| span.length().as_us()).sum()
     }

@@ -338,7 +338,7 @@ impl Diagnosis {
         if !switches.order.is_depth_first() || self.is_bound_by_calls() {
             return 0.0;
         }
-        let kind = |call: &Span| Some(self.round.steps.get(call.step as usize)?.kind);
+        let kind = |call: &Span| self.round.kind(call);
         let is_launch = |call: &&Span| kind(call) == Some(StepKind::Launch);
         let host = || self.round.host.iter();
         let last = host().filter(is_launch).map(|call| call.start).max();

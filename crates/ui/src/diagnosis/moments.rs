@@ -49,9 +49,7 @@ impl Moments {
         let mut host: Vec<&Span> = round.host.iter().collect();
         host.sort_by_key(|span| span.start);
         for (at, call) in host.iter().enumerate() {
-            let facts = round.steps.get(call.step as usize);
-            let inside = Inside(facts.map(|facts| facts.kind));
-            changes.push((call.start.0, Change::Host(inside)));
+            changes.push((call.start.0, Change::Host(Inside(round.kind(call)))));
             let gap = host.get(at + 1).map_or(0, |next| next.start.0 - call.end.0);
             let after = if gap >= LONG_GAP { Away } else { Between };
             changes.push((call.end.0, Change::Host(after)));
