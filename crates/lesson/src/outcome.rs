@@ -588,15 +588,16 @@ impl Outcome {
         }
     }
 
-    /// Whether the rounds of a scene show what was measured: none takes more than twice as long or less than two
-    /// fifths as long, and the longer one is the slower part's. Timing each op takes time, and what the host does between ops is not drawn.
+    /// Whether the rounds of a scene show what was measured: none takes more than three times as long or less
+    /// than two fifths as long, and the longer one is the slower part's. Timing each op takes time, and what the host does
+    /// between ops is not drawn.
     pub fn draws(&self, lesson: &Lesson, scene: &Scene) -> bool {
         let drawn = |part: usize| {
             let (of, part) = (&lesson.parts[part], &self.parts[part]);
             Some((of.time.in_round(part.trace.as_ref()?)?, of.stretch(part)?))
         };
         let mut all = scene.parts.iter().filter_map(|&part| drawn(part));
-        if all.any(|(_, stretch)| !(0.4..=2.0).contains(&stretch)) {
+        if all.any(|(_, stretch)| !(0.4..=3.0).contains(&stretch)) {
             return false;
         }
         let factor = scene.comparison.and_then(|at| self.factors.get(at));
