@@ -189,7 +189,6 @@ impl LectureRun {
         let now = self.step();
         let is_here = now.measured() == (status.setting.kernel, status.setting.switches);
         let before = self.at.checked_sub(1);
-        let before = before.filter(|at| now.is_one_change_from(&self.options.lecture.steps[*at]));
         if is_here || self.is_changed.is_some() {
             self.is_changed = Some(!is_here);
         }
