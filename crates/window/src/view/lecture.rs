@@ -14,7 +14,13 @@ const BUTTONS: [f32; 2] = [252.0, 30.0];
 
 /// The height of a strip of a step.
 pub(crate) fn height(step: &LectureScreen) -> f32 {
-    if step.choices.is_empty() { 94.0 } else { 150.0 }
+    if !step.choices.is_empty() {
+        150.0
+    } else if step.result.is_empty() && step.question.is_empty() {
+        64.0
+    } else {
+        94.0
+    }
 }
 
 /// Shows the strip.
