@@ -217,7 +217,14 @@ pub(crate) fn program(
                 let sign = line.change.sign();
                 let indent = line.text.len() - line.text.trim_start().len() + 4;
                 let margin = format!("{sign} {}", " ".repeat(indent));
-                lang::wrapped(&format!("{sign} {}", line.text), columns, &margin)
+                let text = lang::wrapped(&format!("{sign} {}", line.text), columns, &margin);
+                // A mark goes from edge to edge.
+                let width = match line.change {
+                    Change::Added => columns,
+                    Change::Same | Change::Removed => 0,
+                };
+                let lines = text.lines().map(|it| format!("{it:width$}"));
+                Vec::from_iter(lines).join("\n")
             }
         };
         job.append(&format!("{end}{text}"), 0.0, format);
