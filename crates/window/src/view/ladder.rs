@@ -168,13 +168,19 @@ fn show_rung(ui: &mut Ui, chart: &LadderChart, rung: &Rung, height: f32, palette
 
 /// A rate from this source, or, without one, what the present kernel does now.
 fn paint_mark(painter: &Painter, at: Pos2, source: Option<RateSource>, palette: &Palette) {
-    let (radius, fill, edge) = match source {
-        Some(Recorded) => (MARK, palette.value, palette.value),
-        Some(Other) => (MARK, palette.faint, palette.faint),
-        Some(Session) => (MARK, palette.background, palette.value),
-        None => (1.3 * MARK, palette.accent, palette.background),
+    let (fill, edge) = match source {
+        Some(Recorded) => (palette.value, palette.value),
+        Some(Other) => (palette.faint, palette.faint),
+        Some(Session) => (palette.background, palette.value),
+        None => {
+            let corners = [(0.0, -1.0), (1.0, 0.0), (0.0, 1.0), (-1.0, 0.0)];
+            let corners = corners.map(|(x, y)| at + 1.6 * MARK * vec2(x, y));
+            let edge = (2.0, palette.background);
+            painter.add(Shape::convex_polygon(corners.into(), palette.accent, edge));
+            return;
+        }
     };
-    painter.circle(at, radius, fill, Stroke::new(2.0, edge));
+    painter.circle(at, MARK, fill, (2.0, edge));
 }
 
 /// The kinds of marks that the chart has.
