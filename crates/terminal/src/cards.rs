@@ -249,6 +249,7 @@ fn ladder(chart: &LadderChart, columns: usize) -> Card {
     let widths = [names.max().unwrap_or(0), columns];
     let [accent, value, label] = [PALETTE.accent, PALETTE.value, PALETTE.label].map(ink);
     let mut lines = say(&chart.headline, accent, columns);
+    lines.extend(say(&chart.caption, label, columns));
     lines.push(Line::default());
     for rung in &chart.rungs {
         let style = if rung.present {
@@ -267,8 +268,6 @@ fn ladder(chart: &LadderChart, columns: usize) -> Card {
         lines.extend(named(&rung.name, &rate, widths, [style, value]));
         lines.extend(say(&rung.idea, label, columns));
     }
-    lines.push(Line::default());
-    lines.extend(say(&chart.caption, label, columns));
     Card::new(tr!("The ladder"), lines)
 }
 
