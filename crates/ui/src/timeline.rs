@@ -45,10 +45,10 @@ pub const KINDS: [(BarKind, &str); 8] = [
 /// hues, too.
 pub fn fill(kind: BarKind) -> f32 {
     match kind {
-        Some(Upload) => 0.7,
-        Some(DeviceCopy) => 0.5,
-        Some(Download) => 0.3,
-        Some(Support) => 0.1,
+        Some(Upload) => 0.8,
+        Some(DeviceCopy) => 0.6,
+        Some(Download) => 0.4,
+        Some(Support) => 0.0,
         None | Some(Launch | Wait | Event) => 1.0,
     }
 }
