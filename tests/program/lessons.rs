@@ -221,6 +221,6 @@ fn a_rehearsal_says_what_is_found_of_every_change_and_lesson() {
         ("lesson new talk/mine.toml --from barrier", 0, "talk/mine.toml: a copy"),
         (rehearse, 0, "2\n"),
         ("$ cat found", 0, "Step 2 of 3:  | \nStep 3 of 3, barrier: "),
-        ("lecture rehearse ten-minutes --device recorded", 0, "H100 | Step 2 of 10: 12.6× slower | Step 10 of 10, graphs: "),
+        ("lecture rehearse ten-minutes --device recorded", 0, "H200 | Step 2 of 10: 12.5 to 13.2× slower | Step 10 of 10, graphs: "),
     ]);
 }
