@@ -103,6 +103,9 @@ pub struct Lesson {
     /// What the time that is compared is of.
     #[serde(deserialize_with = "text")]
     pub timed: Text,
+    /// Whether the times of operations are part of its page.
+    #[serde(default)]
+    pub ops: bool,
     /// What is measured.
     #[serde(rename = "part")]
     pub parts: Vec<Part>,
@@ -578,12 +581,12 @@ mod tests {
             (
                 "slow = 0",
                 "slow = 1",
-                "64:1: A part is compared with another one.",
+                "65:1: A part is compared with another one.",
             ),
             (
                 "code = ",
                 "divide = 0\ncode = ",
-                "18:1: A time is divided by a number above 0.",
+                "19:1: A time is divided by a number above 0.",
             ),
             (
                 "check();\n",
@@ -612,7 +615,7 @@ mod tests {
             (
                 "slow = 0",
                 "slow = 2",
-                "64:1: There is no [[part]] number 2, counted from 0.",
+                "65:1: There is no [[part]] number 2, counted from 0.",
             ),
             ("slow = 0", "slow = -1", "invalid value: integer `-1`"),
             (
@@ -658,7 +661,7 @@ mod tests {
             (
                 "copy(up, array, 0);\ncopy(array, down, 0);\n",
                 "",
-                "28:10: Nothing is measured",
+                "29:10: Nothing is measured",
             ),
             (
                 "let bytes = 4 << 20",

@@ -386,7 +386,9 @@ impl OpenLesson {
             let row = |it: &lesson::MeasuredValue| (it.name(), it.in_words());
             column.figures = part.figures.iter().map(row).collect();
             if is_drawn && page.speedup.is_none() {
-                column.ops = part.ops();
+                if self.lesson.ops {
+                    column.ops = part.ops();
+                }
                 column.note = of.remarks(part);
             } else {
                 // Ops of rounds that are not drawn would contradict the times, too.
