@@ -120,8 +120,6 @@ pub struct ClockStatus {
     pub generation: u64,
     /// The generation that it runs to.
     pub run_to: Option<u64>,
-    /// The oldest generation of the selected instance that can be reached by going back.
-    pub oldest: Option<u64>,
     /// The generations that are computed again on the way to one that was left.
     pub recomputing: Option<Recomputing>,
     /// Whether all the rounds that were asked for are complete.

@@ -305,11 +305,11 @@ fn lattices(status: &Status, options: &ViewOptions) -> Vec<Figure> {
     figures
 }
 
-/// Figures about time: target generation, settled panels, when rounds stop, how far back one can go.
+/// Figures about time: target generation, settled panels, when rounds stop.
 fn time(status: &Status) -> Vec<Figure> {
-    let (clock, panels, settings) = (&status.clock, &status.panels, status.setting.time);
+    let panels = &status.panels;
     let mut figures = Vec::new();
-    if let Some(generation) = clock.run_to {
+    if let Some(generation) = status.clock.run_to {
         figures.push(figure(tr!("target generation"), grouped(generation)));
     }
     if !panels.settled.is_empty() {
@@ -320,19 +320,10 @@ fn time(status: &Status) -> Vec<Figure> {
             tr!("{} of {of}", grouped(settled)),
         ));
     }
-    match settings.stop_when_still {
+    match status.setting.time.stop_when_still {
         StopWhenStill::Never => {}
         StopWhenStill::Selected => figures.push(figure(tr!("stops when still"), tr!("selected"))),
         StopWhenStill::All => figures.push(figure(tr!("stops when still"), tr!("all"))),
-    }
-    if settings.reseed {
-        let tip = tr!(
-            "soups that are dead, still or periodic get a new seed after a while; panels that you drew in or opened never do; U turns this on or off"
-        );
-        figures.push(figure(tr!("dead panels"), tr!("reseeded")).tip(tip));
-    }
-    if let Some(oldest) = clock.oldest {
-        figures.push(figure(tr!("back to generation"), grouped(oldest)));
     }
     figures
 }

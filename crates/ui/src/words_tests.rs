@@ -224,7 +224,7 @@ type Named = (&'static str, fn(&mut State));
 const STATES: &[Named] = &[
     ("paused, on its way to a generation", |it| {
         let clock = &mut it.status.clock;
-        (clock.running, clock.run_to, clock.oldest) = (false, Some(200_000), Some(120_000));
+        (clock.running, clock.run_to) = (false, Some(200_000));
     }),
     ("recomputing", |it| {
         it.status.clock.recomputing = Some(Recomputing {

@@ -84,10 +84,6 @@ impl SessionWorker {
                 Mode::RunningTo(run_to) => Some(run_to.generation),
                 _ => None,
             },
-            oldest: self.state.oldest_reachable().map(|oldest| {
-                let start = self.state.log.start_of(self.state.position);
-                oldest.max(start).generation
-            }),
             recomputing: self.recomputing(now),
             finished: self.state.has_all_rounds()
                 && self.state.cells_known

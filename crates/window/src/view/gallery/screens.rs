@@ -77,7 +77,6 @@ pub(super) const SCREENS: &[Row] = &[
         let longest = KERNELS.iter().max_by_key(|it| it.title.len());
         it.status.setting.kernel = longest.unwrap();
         it.app.options.colour_by = ColourBy::History;
-        it.status.clock.oldest = Some(0);
         it.status.engine.name = "cpu";
         let device = &mut it.status.engine.devices[0];
         device.name = "CPU 8481C".into();
@@ -576,7 +575,6 @@ fn settle(status: &mut Status) {
     status.setting.time.stop_when_still = StopWhenStill::All;
     status.setting.time.reseed = true;
     status.panels.reseeded = [4].into();
-    status.clock.oldest = Some(12_000);
     status.clock.run_to = Some(1_000_000);
     status.panels.selected = 2;
 }
