@@ -503,7 +503,7 @@ impl Streams {
             (Streams::PerInstance, Some(gpu)) => {
                 tr!("GPU {gpu}: {stream}", stream = number)
             }
-            (Streams::One | Streams::Batch, None) => tr!("shared stream").into(),
+            (Streams::One | Streams::Batch, None) => tr!("one stream").into(),
             (Streams::One | Streams::Batch, Some(gpu)) => tr!("GPU {gpu}: shared"),
         }
     }

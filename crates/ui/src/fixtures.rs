@@ -280,6 +280,7 @@ pub fn lecture_screen() -> LectureScreen {
                 is_right: false,
             })
             .collect(),
+        may_have_result: true,
         result: tr!(
             "You: {predicted} · {device}: {measured}",
             predicted = "2×",

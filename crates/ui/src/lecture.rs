@@ -57,6 +57,8 @@ pub struct LectureScreen {
     pub choices: Vec<LessonChoice>,
     /// What was predicted of the change that led here and what was measured; may be empty.
     pub result: String,
+    /// Whether it has room, before it is measured, too.
+    pub may_have_result: bool,
     /// Whether the class chose what is nearest to it.
     pub is_right: bool,
 }
@@ -222,11 +224,14 @@ impl LectureRun {
             return None;
         }
         let step = self.step();
-        let before = self.at.checked_sub(1);
-        // Another setting has findings of its own.
-        let before = before.filter(|_| self.is_changed != Some(true));
         let shows = self.shows();
         let is_drawn = shows.is_none_or(|it| it.contains(&LecturePanel::Timeline));
+        // What nobody was asked goes with the timeline.
+        let is_said = |at: usize| is_drawn || self.options.lecture.steps[at].question.is_some();
+        let before = self.at.checked_sub(1).filter(|at| is_said(*at));
+        let may_have_result = before.is_some();
+        // Another setting has findings of its own.
+        let before = before.filter(|_| self.is_changed != Some(true));
         let led_here = before.and_then(|before| {
             let measured = self.measured(before)?;
             // A device's name and a figure stay in one line each.
@@ -234,8 +239,6 @@ impl LectureRun {
             let answer = self.answer(before);
             let is_right = answer.is_right;
             let result = match answer.predicted {
-                // What nobody was asked goes with the timeline.
-                None if answer.question.is_empty() && !is_drawn => String::new(),
                 None => {
                     let found = format!("{}: {}", measured.what, measured.in_short());
                     lang::sentence_case(&found)
@@ -263,6 +266,7 @@ impl LectureRun {
                 })
                 .collect(),
             result,
+            may_have_result,
             is_right,
         })
     }

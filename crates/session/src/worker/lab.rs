@@ -592,7 +592,8 @@ impl SessionWorker {
         }
         let shown = present.map(|it| (it.round.clone(), it.isolated()));
         let (round, isolated) = shown.or_else(|| self.predicted()).unzip();
-        let before = before.map(|it| it.round.clone());
+        // A predicted round is of ops alone: beside a timed one it would say what the prediction does not.
+        let before = present.and(before).map(|it| it.round.clone());
         self.publisher.trace.lock().replace(round, before);
         self.lab.isolated = isolated;
         self.lab.recorded = Some(key);

@@ -23,10 +23,12 @@ const FOOT: f32 = 30.0;
 const CELL: f32 = 120.0;
 const CELL_HEIGHT: f32 = 42.0;
 const LINE: f32 = 28.0;
-/// The widths of a presentation's cells: the state, time, lattices, kernel, streams, and the last change.
-const STRIP_CELLS: [f32; 6] = [110.0, 94.0, 106.0, 100.0, 140.0, 222.0];
+/// The widths of a presentation's cells: the state, time, lattices, kernel, streams, the last change, and the menu.
+const STRIP_CELLS: [f32; 7] = [114.0, 102.0, 102.0, 98.0, 124.0, 256.0, 32.0];
+/// The height of a presentation's cells.
+const STRIP_CELL: f32 = 47.0;
 /// The height of a presentation's strip: a row of cells, and the line.
-pub(crate) const STRIP: f32 = CELL_HEIGHT + LINE + 16.0;
+pub(crate) const STRIP: f32 = STRIP_CELL + LINE + 16.0;
 
 /// Shows the figures in a column that scrolls, and the most urgent message below them.
 pub(crate) fn show_side(ui: &mut Ui, rect: Rect, figures: &Figures) {
@@ -69,8 +71,13 @@ pub(crate) fn show_cells(ui: &mut Ui, rect: Rect, figures: &Figures, cells: &[&F
     lay_out(ui, rect.shrink2(vec2(14.0, 8.0)), "figures", |ui| {
         set_dense(ui);
         ui.spacing_mut().item_spacing.x = 6.0;
-        // A presentation's few stand in one row.
+        // A presentation's few stand in one row, and are larger.
         let is_strip = cells.len() <= figures.essentials.len();
+        let (height, sizes) = if is_strip {
+            (STRIP_CELL, [26.0, 19.0])
+        } else {
+            (CELL_HEIGHT, [22.0, 17.0])
+        };
         let width = |figure: &&Figure| if figure.wide { 2.0 } else { 1.0 };
         let (widths, columns) = if is_strip {
             (STRIP_CELLS.to_vec(), STRIP_CELLS.iter().sum())
@@ -87,15 +94,15 @@ pub(crate) fn show_cells(ui: &mut Ui, rect: Rect, figures: &Figures, cells: &[&F
         area.show(ui, |ui| {
             ui.horizontal_wrapped(|ui| {
                 let down = Layout::top_down(Align::Min);
-                let place = vec2(cell * widths[0] - 6.0, CELL_HEIGHT);
+                let place = vec2(cell * widths[0] - 6.0, height);
                 ui.allocate_ui_with_layout(place, down, |ui| {
                     show_state(ui, figures.state, "");
                 });
                 for (at, figure) in cells.iter().enumerate() {
                     // The first one is read from the last row of a hall, and what the last change did.
                     let is_large = at == 0 || is_strip && at + 1 == cells.len();
-                    let size = if is_large { 22.0 } else { 17.0_f32 };
-                    let place = vec2(cell * widths[at + 1] - 6.0, CELL_HEIGHT);
+                    let size: f32 = sizes[usize::from(!is_large)];
+                    let place = vec2(cell * widths[at + 1] - 6.0, height);
                     // Type shrinks where the value would be cut.
                     let letters = lang::columns(&figure.value).max(1) as f32;
                     let size = size.min((place.x - 4.0) / (0.52 * letters));
@@ -103,10 +110,18 @@ pub(crate) fn show_cells(ui: &mut Ui, rect: Rect, figures: &Figures, cells: &[&F
                         show_figure(ui, figure, size, false);
                     });
                 }
+                if is_strip {
+                    show_menu(ui);
+                }
             });
         });
         let ends = both_ends().height(ui.available_height());
-        ends.show(ui, |ui| show_first_message(ui, figures), show_menu);
+        let show_end = |ui: &mut Ui| {
+            if !is_strip {
+                show_menu(ui);
+            }
+        };
+        ends.show(ui, |ui| show_first_message(ui, figures), show_end);
     });
 }
 
@@ -148,7 +163,10 @@ fn show_figure(ui: &mut Ui, figure: &Figure, size: f32, is_row: bool) {
     let shown = if is_row {
         WidgetAtom::new((name.font(regular(14.5)), Atom::grow(), value))
     } else {
-        truncated(ui, name.small());
+        // Words shrink where they would be cut.
+        let letters = lang::columns(&figure.label) as f32;
+        let small = (ui.available_width() / (0.54 * letters)).clamp(9.0, 13.0);
+        truncated(ui, name.font(regular(small)));
         WidgetAtom::new(value)
     };
     let shown = shown.wrap_mode(TextWrapMode::Truncate).sense(sense);

@@ -26,11 +26,15 @@ const IDEA: f32 = 20.0;
 const LIMIT: f32 = 20.0;
 const TICKS: f32 = 22.0;
 /// Figures on the axis.
-const DECADES: [(f64, &str); 5] = [
+const DECADES: [(f64, &str); 9] = [
     (1e8, "100 M"),
+    (1e9, "1 G"),
     (1e10, "10 G"),
+    (1e11, "100 G"),
     (1e12, "1 T"),
+    (1e13, "10 T"),
     (1e14, "100 T"),
+    (1e15, "1 P"),
     (1e16, "10 P"),
 ];
 /// A rung's name and its rate in figures, beside the axis.

@@ -1,6 +1,6 @@
 //! The step of a lecture, in a strip above the panels: what the class reads, what it is asked and may say,
-//! and what was measured. It is as high as a step usually is, so that panels stay where they are from one
-//! step to the next; words shrink where they have no room.
+//! and what was measured. It is as high as what it may say usually is, so that panels stay where they are when
+//! something is measured; words shrink where they have no room.
 
 use egui::*;
 
@@ -12,15 +12,11 @@ use ui::{LectureScreen, ViewAction};
 /// What the buttons in the corner take.
 const BUTTONS: [f32; 2] = [252.0, 30.0];
 
-/// The height of a strip of a step.
+/// The height of the strip: of its text, a question with choices, and a result.
 pub(crate) fn height(step: &LectureScreen) -> f32 {
-    if !step.choices.is_empty() {
-        150.0
-    } else if step.result.is_empty() && step.question.is_empty() {
-        64.0
-    } else {
-        94.0
-    }
+    let question = if step.question.is_empty() { 0.0 } else { 56.0 };
+    let result = if step.may_have_result { 32.0 } else { 0.0 };
+    60.0 + question + result
 }
 
 /// Shows the strip.

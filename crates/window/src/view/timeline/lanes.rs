@@ -326,6 +326,8 @@ pub(super) fn add_bar(mesh: &mut Mesh, rect: Rect, colour: Color32, fill: f32, p
         mesh.add_colored_rect(rect, colour);
         mesh.add_colored_rect(inside, mixed(palette, colour, fill));
     } else {
+        // Rows are told apart, too.
+        let rect = rect.shrink2(vec2(0.0, (0.15 * rect.height()).min(0.5)));
         mesh.add_colored_rect(rect, mixed(palette, colour, fill.max(MIN_FILL)));
     }
 }

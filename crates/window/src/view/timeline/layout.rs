@@ -35,7 +35,7 @@ const MAX_WITH_MAP: f32 = 0.64;
 /// A lane in a presentation, which has room for both rounds of a change, of up to so many lanes each: where the
 /// second comes, panels stay as they are. The least height of panels beside them: of one row, or of two where 16 in
 /// a row would be too small.
-const PRESENTED_LANE: f32 = 5.5;
+const PRESENTED_LANE: f32 = 5.1;
 const MAX_PRESENTED: usize = 16;
 const MIN_PANELS: f32 = 48.0;
 const NARROW: f32 = 730.0;

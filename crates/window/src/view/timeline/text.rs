@@ -44,12 +44,18 @@ pub(super) fn show(
     };
     // Where a step of a lecture says what was found, a race takes the legend's place.
     let has_legend = timeline.race.is_none() || places.finding.is_positive();
+    let drawn = timeline.drawn_in_words(status);
+    let drawn = drawn.filter(|_| timeline.race.is_none());
+    // Right above the rounds that it is about, and whole; below them where the legend leaves no room.
+    let (mut above, mut below) = (drawn, None);
     if let Some(chart) = timeline.shown().filter(|_| has_legend) {
+        let letters = above.as_deref().map_or(0, lang::columns);
+        if 7.0 * letters as f32 + 78.0 * chart.kinds().count() as f32 > places.legend.width() {
+            below = above.take();
+        }
         line(ui, places.legend, "legend", |ui| {
-            let drawn = timeline.drawn_in_words(status);
-            // Right above the rounds that it is about, and whole.
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                if let (Some(drawn), None) = (drawn, &timeline.race) {
+                if let Some(drawn) = above {
                     ui.label(styled(drawn, medium(13.0), colour));
                 }
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
@@ -105,12 +111,23 @@ pub(super) fn show(
         (None, Some(recorded)) => vec![recorded.origin.clone(), recorded.pace.clone()],
         (None, None) => vec![source(status, folded)],
     };
+    foot.splice(0..0, below);
     foot.push(tr!("wheel: zoom · drag: move · double click: fit").into());
     foot.retain(|part| !part.is_empty());
     line(ui, places.foot, "foot", |ui| {
         let (painter, room) = (ui.painter(), ui.available_width());
-        let text =
-            |parts: &[String]| fitted(painter, &parts.join(" · "), regular(SMALL), colour, room);
+        let text = |parts: &[String]| {
+            let words = parts.join(" · ");
+            let least = if parts.len() > 1 { SMALL } else { 10.0 };
+            let size = room / (0.5 * lang::columns(&words) as f32);
+            fitted(
+                painter,
+                &words,
+                regular(size.clamp(least, SMALL)),
+                colour,
+                room,
+            )
+        };
         // Half a part says nothing.
         while foot.len() > 1 && text(&foot).elided {
             foot.pop();
@@ -163,12 +180,15 @@ fn show_summary(ui: &mut Ui, timeline: &Timeline, status: &Status) {
         Some(_) => palette(ui).recorded,
     };
     let room = ui.available_width();
-    let line = |words: &str| fitted(ui.painter(), words, medium(14.0), colour, room);
+    let line = |words: &str, least: f32| {
+        let size = (room / (0.53 * lang::columns(words) as f32)).clamp(least, 14.0);
+        fitted(ui.painter(), words, medium(size), colour, room)
+    };
     // Of two rounds the finding has the times; and half a time says nothing.
     let time = round_time(status).filter(|_| timeline.before.is_none());
-    let both = time.map(|time| line(&format!("{overlap} · {time}")));
+    let both = time.map(|time| line(&format!("{overlap} · {time}"), 14.0));
     let both = both.filter(|line| !line.elided);
-    let words = both.unwrap_or_else(|| line(&overlap));
+    let words = both.unwrap_or_else(|| line(&overlap, 10.0));
     ui.visuals_mut().hyperlink_color = colour;
     let link = ui.add(Link::new(words));
     asks(&link, ViewAction::ToggleCauses);
@@ -202,7 +222,10 @@ fn show_finding(ui: &mut Ui, found: Option<&Headline>) {
         Tone::Neutral => (palette.value, palette.value),
         Tone::Recorded => (palette.recorded, palette.recorded),
     };
-    ui.label(styled(&found.factor, medium(LARGE), colour));
+    // It leaves half the line to what was changed.
+    let letters = lang::columns(&found.factor) as f32;
+    let size = (ui.available_width() / (1.1 * letters)).clamp(15.0, LARGE);
+    ui.label(styled(&found.factor, medium(size), colour));
     let (font, room) = (regular(BESIDE), ui.available_width());
     let beside = |text: &str| paragraph(ui.painter(), text, font.clone(), of_times, room, 2);
     // Half a time says nothing.
