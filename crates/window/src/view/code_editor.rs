@@ -184,11 +184,12 @@ fn lay_out_text(ui: &mut Ui, editor: &CodeEditor) -> Option<String> {
     shown.response.changed().then_some(text)
 }
 
-/// A program in type of this size, as one text: remarks are dimmed, and what is new or gone is marked; by signs
-/// too in a diff, which has so many columns.
+/// A program in type of this size, as one text of so many columns: remarks are dimmed, and what is new or gone is
+/// marked; by signs too in a diff, whose lines are wrapped.
 pub(crate) fn program(
     lines: &[SourceLine],
-    diff: Option<usize>,
+    columns: usize,
+    is_diff: bool,
     size: f32,
     palette: &Palette,
 ) -> LayoutJob {
@@ -211,22 +212,21 @@ pub(crate) fn program(
             format.background = palette.running_background;
         }
         let end = if number > 0 { "\n" } else { "" };
-        let text = match diff {
-            None => line.text.clone(),
-            Some(columns) => {
-                let sign = line.change.sign();
-                let indent = line.text.len() - line.text.trim_start().len() + 4;
-                let margin = format!("{sign} {}", " ".repeat(indent));
-                let text = lang::wrapped(&format!("{sign} {}", line.text), columns, &margin);
-                // A mark goes from edge to edge.
-                let width = match line.change {
-                    Change::Added => columns,
-                    Change::Same | Change::Removed => 0,
-                };
-                let lines = text.lines().map(|it| format!("{it:width$}"));
-                Vec::from_iter(lines).join("\n")
-            }
+        let text = if is_diff {
+            let sign = line.change.sign();
+            let indent = line.text.len() - line.text.trim_start().len() + 4;
+            let margin = format!("{sign} {}", " ".repeat(indent));
+            lang::wrapped(&format!("{sign} {}", line.text), columns, &margin)
+        } else {
+            line.text.clone()
         };
+        // A mark goes from edge to edge.
+        let width = match line.change {
+            Change::Added => columns,
+            Change::Same | Change::Removed => 0,
+        };
+        let lines = text.lines().map(|it| format!("{it:width$}"));
+        let text = Vec::from_iter(lines).join("\n");
         job.append(&format!("{end}{text}"), 0.0, format);
     }
     job

@@ -223,7 +223,7 @@ pub(crate) fn show_source(ui: &mut Ui, source: &RungSource, rect: Rect) {
             let area = ScrollArea::vertical().id_salt(name).auto_shrink(false);
             area.show(ui, |ui| {
                 let columns = (ui.available_width() / (LETTER * TYPE)) as usize;
-                ui.label(program(&source.lines, Some(columns), TYPE, &palette))
+                ui.label(program(&source.lines, columns, true, TYPE, &palette))
             });
         });
     });
