@@ -79,7 +79,7 @@ fn a_profiler_sees_rounds_ops_and_streams_by_name() {
         ("cpu -g 12 --generations-per-round 4", ""),
         (
             "cuda --streams one -g 12 --generations-per-round 4",
-            "stream shared stream",
+            "stream one stream",
         ),
         // So that a thread per GPU issues it.
         ("cuda -g 300 --generations-per-round 100", "stream stream 2"),

@@ -56,7 +56,7 @@ fn perfetto_reads_what_run_writes() {
             "--device cpu",
             "stream 0,stream 1,stream 2,stream 3,stream 4",
         ),
-        ("--device cuda --streams one", "shared stream"),
+        ("--device cuda --streams one", "one stream"),
     ] {
         let line = format!("run --instances 5 --size 64x48 -g 30 --trace trace.json {options}");
         with_driver(folder.path(), &line, &[]).succeeds();
