@@ -64,16 +64,6 @@ impl Size {
         }
     }
 
-    /// Cells in a row.
-    pub const fn width(self) -> u32 {
-        self.width
-    }
-
-    /// Rows.
-    pub const fn height(self) -> u32 {
-        self.height
-    }
-
     /// Cells in all.
     pub const fn cells(self) -> u64 {
         self.width as u64 * self.height as u64

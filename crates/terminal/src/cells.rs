@@ -86,7 +86,7 @@ impl Pictures {
             is_on.then(|| at.rem_euclid(side) as u32)
         };
         let alive = |[x, y]: [u32; 2]| {
-            let cell = [cell(0, x, size.width())?, cell(1, y, size.height())?];
+            let cell = [cell(0, x, size.width)?, cell(1, y, size.height)?];
             Some(density(*region, size, cell, words))
         };
         let dots = (0..height).flat_map(|y| (0..width).map(move |x| [x, y]));

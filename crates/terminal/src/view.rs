@@ -271,7 +271,7 @@ fn lecture(app: &App, columns: usize) -> Vec<String> {
 /// The panels, as large as possible. Where not all have room, a page of them with the selected one.
 pub(crate) fn tile(area: Rect, status: &Status, only: Option<usize>) -> Vec<Panel> {
     let lattices = &status.lattices;
-    let aspect = f64::from(lattices.size.width()) / f64::from(lattices.size.height());
+    let aspect = f64::from(lattices.size.width) / f64::from(lattices.size.height);
     let aspect = aspect.clamp(1.0 / 16.0, 16.0);
     let all = only.map_or(lattices.instances, |_| 1);
     let label = u16::from(lattices.instances > 1);

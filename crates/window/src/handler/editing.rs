@@ -33,7 +33,7 @@ const DOUBLE_CLICK_TIMEOUT: Duration = Duration::from_millis(400);
 const MIN_DRAG_DISTANCE: f64 = 4.0;
 
 fn sides(size: Size) -> [i64; 2] {
-    [size.width(), size.height()].map(i64::from)
+    [size.width, size.height].map(i64::from)
 }
 
 impl CellHit {
@@ -410,8 +410,8 @@ impl Handler {
     fn turn_selection(&mut self, clockwise: bool) {
         let Some(status) = self.status() else { return };
         let (instance, area) = self.selected_area(&status);
-        let (wide, high) = (area.size.width(), area.size.height());
-        if wide > status.lattices.size.height() || high > status.lattices.size.width() {
+        let (wide, high) = (area.size.width, area.size.height);
+        if wide > status.lattices.size.height || high > status.lattices.size.width {
             return self.show_notice(message!(
                 "A {wide}x{high} selection does not fit a {} lattice when rotated",
                 status.lattices.size
@@ -586,8 +586,8 @@ impl Handler {
             return;
         };
         let pattern = ghost.pattern.clone();
-        let (width, height) = (pattern.size().width(), pattern.size().height());
-        if width > all.width() || height > all.height() {
+        let (width, height) = (pattern.size().width, pattern.size().height);
+        if width > all.width || height > all.height {
             let (what, offer) = (tr!("the pattern"), all.with_room(width, height));
             return self.show_notice(too_large(what, [width, height], all, offer, None));
         }

@@ -31,14 +31,14 @@ pub(crate) fn unavailable_reason(
     if colour_by == ColourBy::State {
         return None;
     }
-    let row = u64::from(size.width().next_multiple_of(CELLS));
-    let kept = 2 * row * u64::from(size.height()) * instances as u64;
+    let row = u64::from(size.width.next_multiple_of(CELLS));
+    let kept = 2 * row * u64::from(size.height) * instances as u64;
     if transfer == Transfer::View {
         Some(tr!(
             "colours by age and history need every cell, and a view has one byte per pixel; {key} changes that",
             key = session::Switch::Transfer.key()
         ))
-    } else if size.width().div_ceil(CELLS).max(size.height()) > side {
+    } else if size.width.div_ceil(CELLS).max(size.height) > side {
         Some(tr!(
             "colours by age and history need lattices of at most {side} cells per side on this GPU"
         ))
@@ -109,7 +109,7 @@ pub(crate) struct CellAges {
 impl CellAges {
     /// For so many lattices of one size, of which nothing is known yet.
     pub(crate) fn new(textures: &Textures, instances: usize, size: Size) -> CellAges {
-        let texels = [size.width().div_ceil(CELLS), size.height()];
+        let texels = [size.width.div_ceil(CELLS), size.height];
         let most = (textures.limits.max_texture_dimension_2d / texels[1]) as usize;
         let each = instances.clamp(1, most.max(1));
         let layer = [texels[0], texels[1] * each as u32];

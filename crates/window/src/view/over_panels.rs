@@ -118,7 +118,7 @@ pub(crate) fn paint_edits(ui: &Ui, app: &App, layout: &WindowLayout, transform: 
             pixels_per_point: layout.pixels_per_point,
         };
         // Where the panel goes around the torus, the cells are seen again; elsewhere there is background.
-        let (mut seen, all) = (panel, sheet.rect([0, 0], [size.width(), size.height()]));
+        let (mut seen, all) = (panel, sheet.rect([0, 0], [size.width, size.height]));
         let around = transform.goes_around(size, layout.tiling.panel);
         for axis in [0, 1].into_iter().filter(|&axis| !around[axis]) {
             seen.min[axis] = seen.min[axis].max(all.min[axis]);
@@ -192,7 +192,7 @@ impl Sheet {
     }
 
     fn fill_area(&self, area: Area, colour: Color32) {
-        let sides = [area.size.width(), area.size.height()];
+        let sides = [area.size.width, area.size.height];
         self.filled([area.x, area.y].map(i64::from), sides, colour);
     }
 
@@ -211,7 +211,7 @@ impl Sheet {
         // One that lies on the panel's edge is seen too; and, by the background's colour around it, one
         // among cells of its own colour.
         let around = Stroke::new(3.0 * LINE, self.palette.background);
-        for rect in self.rects(at, [size.width(), size.height()]) {
+        for rect in self.rects(at, [size.width, size.height]) {
             for (rect, stroke) in [
                 (rect, around),
                 (rect.shrink(LINE), Stroke::new(LINE, colour)),
@@ -224,7 +224,7 @@ impl Sheet {
 
     /// Everywhere that these cells are seen: on a torus not only there where their numbers say.
     fn rects(&self, [x, y]: [i64; 2], sides: [u32; 2]) -> impl Iterator<Item = Rect> {
-        let [width, height] = [self.size.width(), self.size.height()].map(i64::from);
+        let [width, height] = [self.size.width, self.size.height].map(i64::from);
         let (x, y) = (x.rem_euclid(width), y.rem_euclid(height));
         let turns = [-1, 0, 1];
         let all = turns.into_iter().flat_map(move |down| {
@@ -265,7 +265,7 @@ pub(crate) fn minimap(app: &App, layout: &WindowLayout) -> Option<Minimap> {
         .tiling
         .rect(options.single_instance(status).map_or(instance, |_| 0));
     let longest = MAX_SIDE * f64::from(layout.pixels_per_point);
-    let lattice = [size.width(), size.height()].map(f64::from);
+    let lattice = [size.width, size.height].map(f64::from);
     let fits = |side: u32, cells: f64| (MAX_PANEL_SHARE * f64::from(side)).min(longest) / cells;
     let scale = fits(panel.width, lattice[0]).min(fits(panel.height, lattice[1]));
     let sides = lattice.map(|cells| cells * scale);

@@ -395,7 +395,7 @@ impl PanelInstance {
         let texel = region.step as f64 / one;
         let step = 1.0 / (transform.scale * texel);
         let corner = [region.x0, region.y0].map(|at| at as f64 / one);
-        let turn = [size.width(), size.height()].map(|side| f64::from(side) / texel);
+        let turn = [size.width, size.height].map(|side| f64::from(side) / texel);
         self.offset = [0, 1].map(|axis| {
             let texels = (transform.origin[axis] - corner[axis]) / texel;
             // As the shader goes around, but exact.
@@ -413,7 +413,7 @@ fn scene_uniform(placing: &PanelsInput<'_>, size: Size) -> SceneUniform {
     let theme = theme(options.theme);
     SceneUniform {
         screen: placing.pixels.map(|side| side as f32),
-        lattice: [size.width(), size.height()].map(|side| side as i32),
+        lattice: [size.width, size.height].map(|side| side as i32),
         history: f32::from(options.colour_by == ColourBy::History),
         unused: [0.0; 3],
         outside: outside(options),

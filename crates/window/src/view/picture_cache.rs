@@ -132,7 +132,7 @@ impl PictureCache {
         words: usize,
         batch: &mut Batch,
     ) -> Option<Place> {
-        let bits = [self.size.words_per_row() as u32, self.size.height()];
+        let bits = [self.size.words_per_row() as u32, self.size.height];
         let size = region.map_or(bits, |region| [region.width, region.height]);
         // Lattices that have just grown are ahead of the status for a moment.
         let are_its_words =

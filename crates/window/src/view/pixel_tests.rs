@@ -69,7 +69,7 @@ impl Seen<'_> {
             let cells = cells.map(|(part, at)| (at.rem_euclid(side.into()) as u32, part));
             cells.collect()
         };
-        let (columns, rows) = (along(0, size.width()), along(1, size.height()));
+        let (columns, rows) = (along(0, size.width), along(1, size.height));
         let row = |&(y, part): &(u32, f64)| {
             let cells = columns
                 .iter()
@@ -98,7 +98,7 @@ impl Seen<'_> {
         }
         let line = |axis: usize| {
             let size = self.lattice.size();
-            let side = f64::from([size.width(), size.height()][axis]);
+            let side = f64::from([size.width, size.height][axis]);
             let cell = |at: f64| (origin[axis] + (at + 0.01) / scale).floor();
             let at = f64::from(pixel[axis]);
             let here = cell(at);
@@ -167,7 +167,7 @@ impl ReferenceAges {
         let cells = lattice.size().cells() as usize;
         let mut ages = ReferenceAges {
             bytes: vec![0; cells],
-            width: lattice.size().width(),
+            width: lattice.size().width,
         };
         ages.turn(lattice, AgeUpdate::Reset);
         ages

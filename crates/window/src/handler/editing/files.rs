@@ -307,7 +307,7 @@ fn confirm_overwrite(path: &str, confirmed: &mut Option<String>) -> Option<Strin
 /// have them, else from the first live cell to the last.
 fn cells_of(pattern: &Pattern, lattices: Size) -> Result<Lattice, String> {
     let (width, height) = (pattern.width(), pattern.height());
-    let fits = width <= lattices.width() && height <= lattices.height();
+    let fits = width <= lattices.width && height <= lattices.height;
     let cells = match Size::new(width.into(), height.into()) {
         Ok(size) if fits => {
             let mut cells = Lattice::try_new(size).map_err(|error| error.to_string())?;

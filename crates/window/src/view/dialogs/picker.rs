@@ -625,7 +625,7 @@ fn pattern_text(ui: &Ui, cx: DialogContext<'_>, shelved: &Shelved) -> WidgetText
 
 fn paint_pattern(ui: &Ui, square: Rect, shelved: &Shelved, colour: Color32) {
     let picture = &SHELF_PICTURES[shelved.name];
-    let [across, down] = [picture.size.width(), picture.size.height()].map(|it| it as f32);
+    let [across, down] = [picture.size.width, picture.size.height].map(|it| it as f32);
     let cell = (square.width() / across.max(down)).min(5.0);
     let corner = square.center() - vec2(across, down) * cell / 2.0;
     for run in &picture.cells {

@@ -135,7 +135,7 @@ impl Panels {
     /// columns.
     fn part_shown(self, area: PixelRect) -> Option<[f64; 2]> {
         let wanted = self.cell_pixels?;
-        let (width, height) = (f64::from(self.size.width()), f64::from(self.size.height()));
+        let (width, height) = (f64::from(self.size.width), f64::from(self.size.height));
         let panels = self
             .columns()
             .map(|columns| self.panel_in(area, columns, None));
@@ -178,7 +178,7 @@ impl Panels {
 
     /// A panel's width to its height; very long lattices get a panel that still can be seen.
     fn aspect(self) -> f64 {
-        let [width, height] = [self.size.width(), self.size.height()].map(f64::from);
+        let [width, height] = [self.size.width, self.size.height].map(f64::from);
         (width / height).clamp(1.0 / SLENDEREST, SLENDEREST)
     }
 }
