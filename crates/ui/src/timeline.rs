@@ -69,6 +69,7 @@ pub fn host_names(rounds: usize, is_comparing: bool) -> [&'static str; 2] {
     match (rounds, is_comparing) {
         (2, true) => [tr!("A: host"), tr!("B: host")],
         (2, false) => [tr!("before: host"), tr!("after: host")],
+        (_, true) => [tr!("B: host"), ""],
         _ => [tr!("host"), ""],
     }
 }
@@ -144,12 +145,12 @@ impl Timeline {
         drawn_beside(charts, [before_us, us.or(status.rates.round_us)])
     }
 
-    /// Judges the round that is shown, where it is new or the times of its ops alone are. The one before a change
-    /// goes where it would say the opposite of the times: to time each op takes longer with one setting than with
-    /// another.
+    /// Judges the round that is shown, where it is new or the times of its ops alone are. The one before a change,
+    /// or A's, goes where it would say the opposite of the times: to time each op takes longer with one setting than
+    /// with another.
     pub fn judge(&mut self, status: &Status, drawing: &Drawing) {
         let us = headline(status).map(|it| it.round_us);
-        if let (Some([Some(before_us), Some(us)]), None) = (us, &status.lab.comparison)
+        if let Some([Some(before_us), Some(us)]) = us
             && let (Some(before), Some(chart)) = (&self.before, &self.chart)
         {
             let [drawn, measured] = [before.wall / chart.wall, before_us / us].map(f64::ln);
@@ -190,7 +191,7 @@ impl Timeline {
 
 /// The axis ends at one of these times a power of ten, so that it stays as it is from round to
 /// round.
-const AXIS: [f64; 11] = [1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0];
+const AXIS: [f64; 12] = [1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 9.0, 10.0];
 
 /// A span, in nanoseconds from the round's start.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -233,7 +233,7 @@ fn show_state(ui: &mut Ui, state: RunState, pace: &str) {
             });
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 if !pace.is_empty() {
-                    let text = RichText::new(pace).font(regular(14.0));
+                    let text = RichText::new(pace).font(regular(12.5));
                     let button = Button::new(text).truncate().frame_when_inactive(false);
                     let name = format!("{}: {pace}", tr!("pace"));
                     let button = ui.add(button).accessible_name(name);

@@ -296,8 +296,7 @@ impl Body<'_> {
     fn column(&self, ui: &mut Ui, column: &LessonColumn, code: f32) {
         let (size, palette) = (self.size, &self.palette);
         ui.spacing_mut().item_spacing.y = 0.0;
-        // Less one: letters are rounded to pixels.
-        let columns = (ui.available_width() / (LETTER * code)) as usize - 1;
+        let columns = (ui.available_width() / (LETTER * code)) as usize;
         ui.label(program(&column.code, columns, false, code, palette));
         ui.add_space(8.0 * size);
         ui.spacing_mut().item_spacing.y = (4.0 * size).round_ui();

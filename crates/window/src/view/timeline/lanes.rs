@@ -71,7 +71,7 @@ pub(crate) fn paint_rounds(ui: &Ui, rect: Rect, charts: &[Chart]) {
     let whole = TimeZoom::default().of(first.whole);
     let scale = TimeScale::new(whole, plot.rows.left(), plot.rows.width());
     let charts: Vec<_> = charts.iter().collect();
-    paint(ui, &plot, scale, &rounds(&plot, scale, &charts, true));
+    paint(ui, &plot, scale, &rounds(&plot, scale, &charts, charts.len() > 1));
 }
 
 /// Paints strips, and the axis with its lines through all of them.
@@ -326,8 +326,9 @@ pub(super) fn add_bar(mesh: &mut Mesh, rect: Rect, colour: Color32, fill: f32, p
         mesh.add_colored_rect(rect, colour);
         mesh.add_colored_rect(inside, mixed(palette, colour, fill));
     } else {
-        // Rows are told apart, too.
-        let rect = rect.shrink2(vec2(0.0, (0.15 * rect.height()).min(0.5)));
+        // Rows are told apart, too, where they are high enough.
+        let apart = if rect.height() < 3.0 { 0.0 } else { 0.5 };
+        let rect = rect.shrink2(vec2(0.0, apart));
         mesh.add_colored_rect(rect, mixed(palette, colour, fill.max(MIN_FILL)));
     }
 }

@@ -220,7 +220,7 @@ fn show_finding(ui: &mut Ui, found: Option<&Headline>) {
         Tone::Measuring => (palette.accent, palette.value),
         Tone::Better => (palette.running, palette.value),
         Tone::Neutral => (palette.value, palette.value),
-        Tone::Recorded => (palette.recorded, palette.recorded),
+        Tone::Recorded => (palette.recorded, palette.value),
     };
     // It leaves half the line to what was changed.
     let letters = lang::columns(&found.factor) as f32;
