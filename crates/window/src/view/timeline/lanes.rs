@@ -71,7 +71,8 @@ pub(crate) fn paint_rounds(ui: &Ui, rect: Rect, charts: &[Chart]) {
     let whole = TimeZoom::default().of(first.whole);
     let scale = TimeScale::new(whole, plot.rows.left(), plot.rows.width());
     let charts: Vec<_> = charts.iter().collect();
-    paint(ui, &plot, scale, &rounds(&plot, scale, &charts, charts.len() > 1));
+    let strips = rounds(&plot, scale, &charts, charts.len() > 1);
+    paint(ui, &plot, scale, &strips);
 }
 
 /// Paints strips, and the axis with its lines through all of them.
