@@ -15,8 +15,9 @@ use ui::{Action, CodeEditor, ViewAction};
 /// What was found: a line, sentences below it, and the buttons.
 const FOOT: f32 = 152.0;
 const SENTENCES: f32 = 84.0;
-/// The type of the text, and what the numbers of its lines take.
-const TYPE: f32 = 14.0;
+/// The least and the usual type of the text, of which 50 columns are to be seen, and what the numbers of its lines take.
+const TYPE: [f32; 2] = [11.0, 14.0];
+const COLUMNS: f32 = 50.0;
 const GUTTER: f32 = 36.0;
 
 /// The field of a text, by which the window asks whether it has the keys.
@@ -127,9 +128,10 @@ fn lay_out_text(ui: &mut Ui, editor: &CodeEditor) -> Option<String> {
         Code::Kernel => ("cpp", tr!("The source of the kernel")),
     };
     let field_id = field(editor.code);
+    let font = (ui.available_width() / (COLUMNS * LETTER)).clamp(TYPE[0], TYPE[1]);
     let mut theme = match text_on(palette.code_background) {
-        Color32::BLACK => CodeTheme::light(TYPE),
-        _ => CodeTheme::dark(TYPE),
+        Color32::BLACK => CodeTheme::light(font),
+        _ => CodeTheme::dark(font),
     };
     theme.format_mut(TokenType::Comment).color = palette.faint;
     let mut layouter = |ui: &Ui, text: &dyn TextBuffer, width| {
@@ -171,7 +173,7 @@ fn lay_out_text(ui: &mut Ui, editor: &CodeEditor) -> Option<String> {
             ui.scroll_to_rect(rect.with_max_x(rect.left()), Some(Align::Center));
         }
         if is_first && seen.expand(1.0).contains_rect(all) {
-            let font = FontId::monospace(0.86 * TYPE);
+            let font = FontId::monospace(0.86 * font);
             let at = pos2(seen.left() + GUTTER - 10.0, rect.center().y);
             painter.text(at, Align2::RIGHT_CENTER, number, font, palette.faint);
         }

@@ -156,6 +156,8 @@ const SIDE_WIDTH: f32 = 470.0;
 const GOOD_WIDTH_BESIDE: f32 = 390.0;
 /// The editor's, with room for 50 columns, beside panels and timeline: a race is seen there.
 const EDITOR_WIDTH: f32 = 510.0;
+/// Its least width, which leaves them theirs.
+const MIN_EDITOR_WIDTH: f32 = 420.0;
 /// The least width of a side panel whose edge is moved.
 const MIN_SIDE_WIDTH: f32 = 320.0;
 /// The least width of panels alone beside it, as in a presentation in a small window.
@@ -281,8 +283,7 @@ pub(crate) fn lay_out(
     {
         let sm_count = request.sm_count.filter(|_| !layout.is_short);
         let room = [points(rest)[0], room[1]];
-        // While A and B are compared, one of them has few lanes as a rule.
-        let compared = request.comparison.map(|each| each + each / 2);
+        let compared = request.comparison.map(|each| 2 * each);
         let presented = is_presentation.then_some(compared.unwrap_or(lanes));
         if let Some(height) = timeline::height(room, lanes, presented, sm_count) {
             let height = sized(1, height, timeline::MIN_HEIGHT);
@@ -342,7 +343,8 @@ fn side(panel: SidePanel, [width, height]: [f32; 2]) -> Option<SidePlace> {
     if height < min_height {
         None
     } else if panel == SidePanel::Editor && width >= EDITOR_WIDTH + timeline::MIN_AREA[0] {
-        Some(Beside(EDITOR_WIDTH))
+        let room = width - GOOD_WIDTH_BESIDE;
+        Some(Beside(room.clamp(MIN_EDITOR_WIDTH, EDITOR_WIDTH)))
     } else if width >= SIDE_WIDTH + GOOD_WIDTH_BESIDE {
         Some(Beside(SIDE_WIDTH))
     } else if width >= MIN_WIDTH_BELOW && below >= min_height {
