@@ -191,7 +191,7 @@ impl Timeline {
 
 /// The axis ends at one of these times a power of ten, so that it stays as it is from round to
 /// round.
-const AXIS: [f64; 12] = [1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 9.0, 10.0];
+const AXIS: [f64; 11] = [1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0];
 
 /// A span, in nanoseconds from the round's start.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -24,7 +24,7 @@ const CELL: f32 = 120.0;
 const CELL_HEIGHT: f32 = 42.0;
 const LINE: f32 = 28.0;
 /// The widths of a presentation's cells: the state, time, lattices, kernel, streams, the last change, and the menu.
-const STRIP_CELLS: [f32; 7] = [114.0, 102.0, 102.0, 98.0, 124.0, 256.0, 32.0];
+const STRIP_CELLS: [f32; 7] = [126.0, 102.0, 102.0, 98.0, 122.0, 246.0, 32.0];
 /// The height of a presentation's cells.
 const STRIP_CELL: f32 = 47.0;
 /// The height of a presentation's strip: a row of cells, and the line.

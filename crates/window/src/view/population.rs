@@ -78,13 +78,9 @@ fn paint(painter: &Painter, shown: &PopulationChart, all: Rect, palette: &Palett
         ('↑', &shown.born, palette.born, 0.0),
         ('↓', &shown.died, palette.died, half + 12.0),
     ] {
-        let text = fitted(
-            painter,
-            &format!("{sign} {text}"),
-            regular(14.0),
-            colour,
-            half,
-        );
+        let words = format!("{sign} {text}");
+        let size = (half / (0.53 * lang::columns(&words) as f32)).clamp(10.0, 14.0);
+        let text = fitted(painter, &words, regular(size), colour, half);
         let corner = legend.left_center() + vec2(left, -text.size().y / 2.0);
         painter.galley(corner, text, colour);
     }

@@ -318,7 +318,7 @@ impl<'a> Strip<'a> {
 }
 
 /// Where a bar is too small to have an inside, so much of its colour shows at least.
-const MIN_FILL: f32 = 0.35;
+const MIN_FILL: f32 = 0.55;
 
 /// Adds a bar: an edge of its colour, and so much of that within.
 pub(super) fn add_bar(mesh: &mut Mesh, rect: Rect, colour: Color32, fill: f32, palette: &Palette) {

@@ -113,6 +113,9 @@ pub(super) fn show(
     };
     foot.splice(0..0, below);
     foot.push(tr!("wheel: zoom · drag: move · double click: fit").into());
+    if strips.is_empty() {
+        foot.clear(); // there are no times, and nothing to zoom
+    }
     foot.retain(|part| !part.is_empty());
     line(ui, places.foot, "foot", |ui| {
         let (painter, room) = (ui.painter(), ui.available_width());
