@@ -114,8 +114,8 @@ fn show_calls(ui: &mut Ui, calls: &[String]) {
     let font = 12f32.min(ui.available_width() / (LETTER * longest as f32));
     let kind = |line: &String| (line.is_empty(), line.trim_start().starts_with("//"));
     ui.spacing_mut().item_spacing.y = 0.0;
-    // Where there is no room for all, it opens at what is called in each round.
-    let id = Id::unique("calls");
+    // Where there is no room for all, each other listing opens at what is called in each round.
+    let id = Id::unique(calls);
     let is_new = ui.ctx().read_response(id).is_none();
     // As few labels as there can be: dozens of them cost more than one.
     for lines in calls.chunk_by(|a, b| kind(a) == kind(b)) {

@@ -191,7 +191,7 @@ fn show_summary(ui: &mut Ui, timeline: &Timeline, status: &Status) {
     let time = round_time(status).filter(|_| timeline.before.is_none());
     let both = time.map(|time| line(&format!("{overlap} · {time}"), 14.0));
     let both = both.filter(|line| !line.elided);
-    let words = both.unwrap_or_else(|| line(&overlap, 10.0));
+    let words = both.unwrap_or_else(|| line(&overlap, 9.0));
     ui.visuals_mut().hyperlink_color = colour;
     let link = ui.add(Link::new(words));
     asks(&link, ViewAction::ToggleCauses);
