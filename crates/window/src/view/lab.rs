@@ -115,8 +115,14 @@ fn show_calls(ui: &mut Ui, calls: &[String]) {
     let kind = |line: &String| (line.is_empty(), line.trim_start().starts_with("//"));
     ui.spacing_mut().item_spacing.y = 0.0;
     // Where there is no room for all, each other listing opens at what is called in each round.
-    let id = Id::unique(calls);
-    let is_new = ui.ctx().read_response(id).is_none();
+    let is_new = ui.data_mut(|data| {
+        let shown: &mut Vec<String> = data.get_temp_mut_or_default(Id::unique("calls"));
+        let is_new = shown != calls;
+        if is_new {
+            *shown = calls.to_vec();
+        }
+        is_new
+    });
     // As few labels as there can be: dozens of them cost more than one.
     for lines in calls.chunk_by(|a, b| kind(a) == kind(b)) {
         let text = RichText::new(lines.join("\n")).font(FontId::monospace(font));
@@ -131,5 +137,4 @@ fn show_calls(ui: &mut Ui, calls: &[String]) {
             _ => _ = ui.label(text),
         }
     }
-    ui.interact(ui.min_rect(), id, Sense::hover());
 }
