@@ -638,7 +638,7 @@ mod tests {
         let steps = options.lecture.steps.clone();
         let session = Session::start(steps[0].setup.clone(), || {}).unwrap();
         let mut run = LectureRun::new(options);
-        // Beside another change, too.
+        // The next step changes something else, too.
         run.options.lecture.steps[0].setup.instances += 1;
         let mut status = Status::before_start(&steps[1].setup);
         status.engine = crate::fixtures::status(1, steps[1].setup.size).engine;

@@ -146,12 +146,11 @@ impl Timeline {
     }
 
     /// Judges the round that is shown, where it is new or the times of its ops alone are. The one before a change,
-    /// or A's, goes where it would say the opposite of the times: to time each op takes longer with one setting than
-    /// with another.
+    /// or A's, is left out where it would say the opposite of the times: timing each op lengthens one setting's round
+    /// more than another's.
     pub fn judge(&mut self, status: &Status, drawing: &Drawing) {
-        let us = headline(status).map(|it| it.round_us);
-        if let Some([Some(before_us), Some(us)]) = us
-            && let (Some(before), Some(chart)) = (&self.before, &self.chart)
+        if let (Some(before), Some(chart)) = (&self.before, &self.chart)
+            && let Some([Some(before_us), Some(us)]) = headline(status).map(|it| it.round_us)
         {
             let [drawn, measured] = [before.wall / chart.wall, before_us / us].map(f64::ln);
             // Nobody sees a difference of 2 %.
@@ -688,7 +687,7 @@ mod tests {
         assert_eq!(fold_bars(&bars, all, 10), expected);
     }
 
-    /// With each op timed, the first of the two takes longer only where it does without.
+    /// The drawn round before the change is the shorter one: it is left out where its time is the longer one.
     #[test]
     fn rounds_are_drawn_in_the_order_of_their_times() {
         for (before_us, is_drawn) in [(100.0, true), (10_000.0, false)] {

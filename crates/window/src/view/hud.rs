@@ -101,11 +101,10 @@ pub(crate) fn show_cells(ui: &mut Ui, rect: Rect, figures: &Figures, cells: &[&F
                 for (at, figure) in cells.iter().enumerate() {
                     // The first one is read from the last row of a hall, and what the last change did.
                     let is_large = at == 0 || is_strip && at + 1 == cells.len();
-                    let size: f32 = sizes[usize::from(!is_large)];
+                    let size = sizes[usize::from(!is_large)];
                     let place = vec2(cell * widths[at + 1] - 6.0, height);
                     // Type shrinks where the value would be cut.
-                    let letters = lang::columns(&figure.value).max(1) as f32;
-                    let size = size.min((place.x - 4.0) / (0.52 * letters));
+                    let size = type_size(&figure.value, place.x - 4.0, [0.0, size]);
                     ui.allocate_ui_with_layout(place, down, |ui| {
                         show_figure(ui, figure, size, false);
                     });
@@ -164,8 +163,7 @@ fn show_figure(ui: &mut Ui, figure: &Figure, size: f32, is_row: bool) {
         WidgetAtom::new((name.font(regular(14.5)), Atom::grow(), value))
     } else {
         // Words shrink where they would be cut.
-        let letters = lang::columns(&figure.label) as f32;
-        let small = (ui.available_width() / (0.54 * letters)).clamp(9.0, 13.0);
+        let small = type_size(&figure.label, ui.available_width(), [9.0, 13.0]);
         truncated(ui, name.font(regular(small)));
         WidgetAtom::new(value)
     };

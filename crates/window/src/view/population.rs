@@ -79,7 +79,7 @@ fn paint(painter: &Painter, shown: &PopulationChart, all: Rect, palette: &Palett
         ('↓', &shown.died, palette.died, half + 12.0),
     ] {
         let words = format!("{sign} {text}");
-        let size = (half / (0.53 * lang::columns(&words) as f32)).clamp(10.0, 14.0);
+        let size = type_size(&words, half, [10.0, 14.0]);
         let text = fitted(painter, &words, regular(size), colour, half);
         let corner = legend.left_center() + vec2(left, -text.size().y / 2.0);
         painter.galley(corner, text, colour);

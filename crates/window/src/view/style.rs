@@ -113,6 +113,11 @@ pub(crate) fn truncated(ui: &mut Ui, text: impl Into<WidgetText>) -> Response {
     ui.add(Label::new(text).truncate())
 }
 
+/// The size of type in which words have room in a line: `most`, or less down to `least`.
+pub(crate) fn type_size(words: &str, room: f32, [least, most]: [f32; 2]) -> f32 {
+    (room / (0.53 * lang::columns(words) as f32)).clamp(least, most)
+}
+
 /// One line of at most `width`, cut with … where it must be.
 pub(crate) fn fitted(
     painter: &Painter,

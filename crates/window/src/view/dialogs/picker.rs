@@ -388,10 +388,12 @@ impl Picker {
             self.chosen = self.chosen.saturating_add_signed(by).min(last);
             let moves = self.seen.replace(self.chosen) != Some(self.chosen);
             // Of one height, whatever is found and in each tab: nothing moves while one types.
-            let most = (0..tabs.len().max(1)).map(|tab| items(tab).len()).max();
-            let most = most
-                .filter(|_| !has_headings)
-                .map_or(f32::INFINITY, |it| it as f32 * LINE);
+            let most = if has_headings {
+                f32::INFINITY
+            } else {
+                let of_tabs = (0..tabs.len().max(1)).map(|tab| items(tab).len());
+                of_tabs.max().unwrap_or(0) as f32 * LINE
+            };
             let height = most.min(0.97 * cx.screen.height() - 150.0);
             let list = ScrollArea::vertical().max_height(height).id_salt(self.tab);
             let list = list.min_scrolled_height(height).auto_shrink(false);

@@ -122,14 +122,8 @@ pub(super) fn show(
         let text = |parts: &[String]| {
             let words = parts.join(" · ");
             let least = if parts.len() > 1 { SMALL } else { 10.0 };
-            let size = room / (0.5 * lang::columns(&words) as f32);
-            fitted(
-                painter,
-                &words,
-                regular(size.clamp(least, SMALL)),
-                colour,
-                room,
-            )
+            let size = type_size(&words, room, [least, SMALL]);
+            fitted(painter, &words, regular(size), colour, room)
         };
         // Half a part says nothing.
         while foot.len() > 1 && text(&foot).elided {
@@ -184,7 +178,7 @@ fn show_summary(ui: &mut Ui, timeline: &Timeline, status: &Status) {
     };
     let room = ui.available_width();
     let line = |words: &str, least: f32| {
-        let size = (room / (0.53 * lang::columns(words) as f32)).clamp(least, 14.0);
+        let size = type_size(words, room, [least, 14.0]);
         fitted(ui.painter(), words, medium(size), colour, room)
     };
     // Of two rounds the finding has the times; and half a time says nothing.
@@ -226,8 +220,7 @@ fn show_finding(ui: &mut Ui, found: Option<&Headline>) {
         Tone::Recorded => (palette.recorded, palette.value),
     };
     // It leaves half the line to what was changed.
-    let letters = lang::columns(&found.factor) as f32;
-    let size = (ui.available_width() / (1.1 * letters)).clamp(15.0, LARGE);
+    let size = type_size(&found.factor, 0.5 * ui.available_width(), [15.0, LARGE]);
     ui.label(styled(&found.factor, medium(size), colour));
     let (font, room) = (regular(BESIDE), ui.available_width());
     let beside = |text: &str| paragraph(ui.painter(), text, font.clone(), of_times, room, 2);
